@@ -1,4 +1,4 @@
-"""What docs/protocol.md takes from the code: versions, code points, problems, questions."""
+"""Parts of docs/protocol.md that come from the code: versions, problems, queries."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,7 @@ from writers.http import table
 
 TAG = "nomadp task v1"
 PLANES = range(0x1FFFE, 0xE0000, 0x10000)
-"""Where the noncharacters at the ends of planes 1 to 13 begin: one line for all of them."""
+"""First noncharacters at the ends of planes 1 to 13, which share one line."""
 MEMBERS = {
     "areas": f"a string: `grid:N` with N from 1 to {GRID_MAX}, `h3:R` with R from 0 to "
     f"{H3_MAX}, or, for `hotspots`, `locations`",
@@ -28,7 +28,7 @@ MEMBERS = {
     "start": "a time in ISO 8601 of the years 1970 to 2199, as a string of 1 to 200 characters",
 }
 ABSENT = {"at": "visits"}
-"""What is meant where a default depends on the task: of all reported points."""
+"""Defaults that depend on the task, in words."""
 
 
 def versions() -> str:
@@ -58,13 +58,13 @@ def problems() -> str:
     return block(table(["type", "status", "meaning"], rows))
 
 
-def question() -> str:
+def query_members() -> str:
     kinds = [
         [
-            f"`{ask}`",
+            f"`{kind}`",
             ", ".join(f"`{name}`{default(name, value)}" for name, value in rule.items()),
         ]
-        for ask, rule in ((ask, each.options) for ask, each in query._QUERIES.items())
+        for kind, rule in ((kind, each.options) for kind, each in query._QUERIES.items())
     ]
     used = {name for each in query._QUERIES.values() for name in each.options}
     if used != MEMBERS.keys():
@@ -73,15 +73,15 @@ def question() -> str:
         )
     members = [[f"`{name}`", what] for name, what in MEMBERS.items()]
     return block(
-        table(["`ask`", "other members (default)"], kinds)
+        table(["`kind`", "other members (default)"], kinds)
         + "\n"
         + table(["member", "value"], members)
     )
 
 
 def default(name: str, value: Any) -> str:
-    said = ABSENT.get(name) if value is None else value
-    return "" if said is None else f" ({said})"
+    stated = ABSENT.get(name) if value is None else value
+    return "" if stated is None else f" ({stated})"
 
 
 def block(text: str) -> str:
@@ -92,6 +92,6 @@ STATED: dict[str, Callable[[], str]] = {
     "versions": versions,
     "forbidden": forbidden,
     "problems": problems,
-    "question": question,
+    "query": query_members,
 }
-"""By the name in a comment of the page: <!-- stated: NAME -->...<!-- end -->."""
+"""Tables by their name in the page: <!-- stated: NAME -->...<!-- end -->."""

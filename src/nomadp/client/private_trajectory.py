@@ -153,37 +153,37 @@ def _numbers(trajectory: Any) -> Any:
     """(n,) indices or (n, 2) degrees. An error does not reveal which points were wrong."""
     try:
         rows = trajectory if isinstance(trajectory, np.ndarray) else list(trajectory)
-        found = _as_numbers(rows)
+        values = _as_numbers(rows)
     except (TypeError, ValueError, OverflowError):
-        found = np.array(None)
-    if found.ndim and not found.size:
+        values = np.array(None)
+    if values.ndim and not values.size:
         return np.empty((0, 2))
-    is_named = _is_named(found)
-    is_placed = found.ndim == 2 and found.shape[1] == 2 and found.dtype.kind in "iuf"
+    is_named = _is_named(values)
+    is_placed = values.ndim == 2 and values.shape[1] == 2 and values.dtype.kind in "iuf"
     if not (is_named or is_placed):
         raise DomainError(
             "a trajectory must be (lat, lng) pairs in degrees, or indices of locations; its "
             "points are withheld because they are private",
             code="trajectory_malformed",
         )
-    return found if is_named else found.astype(np.float64)
+    return values if is_named else values.astype(np.float64)
 
 
-def _is_named(found: Any) -> bool:
-    return bool(found.ndim == 1 and found.dtype.kind in "iu")
+def _is_named(values: Any) -> bool:
+    return bool(values.ndim == 1 and values.dtype.kind in "iu")
 
 
 def _as_numbers(rows: Any) -> Any:
     """As an array; None, NaN and numbers beyond 64 bits become unusable values."""
     with suppress(ValueError, OverflowError):
-        found = np.asarray(rows)
-        if _is_named(found) or (found.ndim > 1 and found.dtype != object):
-            return found
-    listed = [None if _is_nan(each) else each for each in rows]
-    if all(each is None or _is_whole(each) for each in listed):
-        return np.array([_as_index(each) for each in listed], dtype=np.int64)
-    pairs = [(None, None) if each is None else tuple(each) for each in listed]
-    return np.array([[_as_number(each) for each in pair] for pair in pairs])
+        values = np.asarray(rows)
+        if _is_named(values) or (values.ndim > 1 and values.dtype != object):
+            return values
+    listed = [None if _is_nan(value) else value for value in rows]
+    if all(value is None or _is_whole(value) for value in listed):
+        return np.array([_as_index(value) for value in listed], dtype=np.int64)
+    pairs = [(None, None) if value is None else tuple(value) for value in listed]
+    return np.array([[_as_number(value) for value in pair] for pair in pairs])
 
 
 def _is_whole(value: Any) -> bool:

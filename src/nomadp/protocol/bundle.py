@@ -80,26 +80,26 @@ class TaskBundle:
                 )
             options["pinned"] = self.domain
         try:
-            made = make_mechanism(task.mechanism, self.locations, task.epsilon, **options)
-            self._check_law(made)
+            mechanism = make_mechanism(task.mechanism, self.locations, task.epsilon, **options)
+            self._check_law(mechanism)
         except TaskRefused:
             raise
         except NomadpError as refusal:
             raise TaskRefused(str(refusal), **vars(refusal)) from refusal
         except ValueError as refusal:
             raise TaskRefused(str(refusal), code="mechanism_impossible") from refusal
-        return made
+        return mechanism
 
-    def _check_law(self, made: Mechanism) -> None:
-        if isinstance(made, FrequencyOracle) and made.label_count > LABELS_MAX:
+    def _check_law(self, mechanism: Mechanism) -> None:
+        if isinstance(mechanism, FrequencyOracle) and mechanism.label_count > LABELS_MAX:
             raise TaskRefused(
                 f"a frequency oracle must have at most {LABELS_MAX} labels, got "
-                f"{made.label_count}; choose larger zones",
+                f"{mechanism.label_count}; choose larger zones",
                 code="too_many_labels",
                 limit=LABELS_MAX,
-                labels=made.label_count,
+                labels=mechanism.label_count,
             )
-        law = made.report_law(self.report_length)
+        law = mechanism.report_law(self.report_length)
         # Fails now if a codeword is outside the set, or 64-bit words cannot keep its share.
         if law is None or not len(law.channel.outputs if law.whole else [law.channel]):
             raise TaskRefused(

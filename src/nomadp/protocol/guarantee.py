@@ -91,12 +91,12 @@ class Guarantee:
     @property
     def asks(self) -> str:
         """What a report is about."""
-        task, book = self.bundle.task, self.bundle.domain
+        task, domain = self.bundle.task, self.bundle.domain
         if task.is_oracle:
             when = _TIMES.get(task.params.get("when", ""), "")
-            areas = _areas(book)  # type: ignore[arg-type]  # zones, as it is a frequency oracle
+            areas = _areas(domain)  # type: ignore[arg-type]  # zones, as it is a frequency oracle
             return f"{_SUBJECTS[task.mechanism]}{when}; the areas are {areas}"
-        codewords = len(book.tables[0].codewords)  # type: ignore[union-attr]  # a codebook then
+        codewords = len(domain.tables[0].codewords)  # type: ignore[union-attr]  # a codebook then
         if task.length == 1:
             return (
                 f"which of {codewords} public places the first point of a journey is close to"

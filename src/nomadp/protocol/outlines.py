@@ -78,10 +78,10 @@ def with_outlines(bundle: TaskBundle, content: bytes) -> TaskBundle:
         ) from None
     source = ByteSource(OUTLINES_FILE, lambda: io.BytesIO(content), len(content))
     try:
-        made = polygon_zones(bundle.locations, *polygons_in(source))
+        drawn = polygon_zones(bundle.locations, *polygons_in(source))
     except NomadpError as refusal:
         raise TaskRefused(str(refusal), **vars(refusal)) from refusal
-    wrong = np.array(made.names)[made.of] != np.array(zones.names)[zones.of]
+    wrong = np.array(drawn.names)[drawn.of] != np.array(zones.names)[zones.of]
     if wrong.any():
         raise TaskRefused(
             f"{OUTLINES_FILE} must put every location into its zone in the task, got "
@@ -91,7 +91,7 @@ def with_outlines(bundle: TaskBundle, content: bytes) -> TaskBundle:
             locations=len(wrong),
             elsewhere=int(np.count_nonzero(wrong)),
         )
-    return replace(bundle, domain=replace(zones, polygons=made.polygons))
+    return replace(bundle, domain=replace(zones, polygons=drawn.polygons))
 
 
 def read_outlines(folder: Path, bundle: TaskBundle) -> TaskBundle:
