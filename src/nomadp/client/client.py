@@ -139,14 +139,17 @@ class Client:
         receipt's ``state`` says what happened.
         """
         bundle = self.bundle(task_id)
+        # The input is checked before anything is charged or sent, so that an error is free.
         private = PrivateTrajectory.of(trajectory, bundle, hour)
         moment = time.time()
         delay_s = 0 if now else _delay_s(bundle.task, moment)
         epoch = _current(bundle.task, moment)
         if not queue and delay_s == 0:
             self._check_open(bundle.task)
+        # Charge first: a crash after this line wastes budget, but never uses it twice.
         charge = self._ledger.charge(bundle.task, epoch)
         body = upload_body(bundle, private, charge.report_id, charge.time)
+        # Store before sending: a retry must send the same bytes, never a second draw.
         self._outbox.store(charge, body, int(moment) + delay_s)
         if not queue:
             self._send(charge.report_id)

@@ -85,6 +85,7 @@ class Ledger:
     def charge(self, task: Task, time: int) -> Charge:
         """Deduct the task's epsilon: on disk when this returns, or refused."""
         report_id = fresh_id()
+        # Check and insert in one transaction: two processes cannot both use the last budget.
         with self._file.transaction() as db:
             self.check(task)
             number = db.execute(
@@ -96,6 +97,7 @@ class Ledger:
 
     def check(self, task: Task, count: int = 1) -> None:
         """Raise what ``count`` charges would raise; deducts nothing."""
+        # Summed as fractions: floating point could exceed the limit by rounding.
         rows = self._file.rows("SELECT task, epsilon FROM charges")
         used = sum((Fraction(epsilon) for _, epsilon in rows), Fraction())
         n_reports = sum(task_id == task.id for task_id, _ in rows)

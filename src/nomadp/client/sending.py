@@ -60,6 +60,7 @@ def _send(outbox: Outbox, waiting: Waiting, deadline_s: float) -> None:
             return outbox.accept(waiting.report_id)
         if outcome.state == "stopped":
             return outbox.stop(waiting.report_id, str(outcome.reason))
+        # The next attempt is on disk before the pause, in case this process ends meanwhile.
         wait_s = pause_s(attempts, outcome.retry_after_s)
         attempts += 1
         later = int(time.time() + wait_s) + 1

@@ -41,6 +41,7 @@ class Address:
                 "/tasks, and is not",
                 code="address_malformed",
             )
+        # A user name or query could differ between people, and so identify them.
         if any(mark in url for mark in "@?#"):
             raise TaskRefused(
                 "the address of a collector must not contain a user name, password, query or "

@@ -34,6 +34,8 @@ def base64url(content: bytes) -> str:
 
 def canonical_bytes(value: Any) -> bytes:
     """The canonical text of a value; `SchemaError` if a part of it is not allowed."""
+    # RFC 8785 without floats is plain JSON with sorted keys, no spaces and no escapes of
+    # characters that need none.
     _check(value, DEPTH_MAX)
     return json.dumps(_in_order(value), ensure_ascii=False, separators=(",", ":")).encode()
 

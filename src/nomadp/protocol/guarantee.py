@@ -164,6 +164,7 @@ class Guarantee:
     @property
     def posterior_bounds(self) -> dict[str, str]:
         """Largest posterior probability of a guess after one report, by its prior; in %."""
+        # Bayes: posterior odds are at most e^epsilon times the prior odds, for any prior.
         return posterior_bounds(exp_upper(self.bundle.task.epsilon))
 
     @property

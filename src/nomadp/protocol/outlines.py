@@ -81,6 +81,7 @@ def with_outlines(bundle: TaskBundle, content: bytes) -> TaskBundle:
         drawn = polygon_zones(bundle.locations, *polygons_in(source))
     except NomadpError as refusal:
         raise TaskRefused(str(refusal), **vars(refusal)) from refusal
+    # Compared by name, since the order of zones in a file does not matter.
     wrong = np.array(drawn.names)[drawn.of] != np.array(zones.names)[zones.of]
     if wrong.any():
         raise TaskRefused(

@@ -31,6 +31,7 @@ ATLAS = "atlas"
 ORACLES = ("trips", "starts", "ends", "visits")
 """Mechanisms of tasks besides ATLAS; their reports have one size for every trajectory."""
 _HASH = re.compile("[0-9a-f]{64}")
+# 16 bytes are 21 characters and two bits of the last one, hence only A, Q, g or w.
 _SALT = re.compile("[A-Za-z0-9_-]{21}[AQgw]")
 _OPTIONS = {ATLAS: (), **dict.fromkeys(ORACLES, ("zones", "when"))}
 _RULE = re.compile("(grid|h3):(0|[1-9][0-9]{0,3})|polygons:[0-9a-f]{64}")

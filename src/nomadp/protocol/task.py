@@ -20,6 +20,7 @@ from nomadp.protocol.rules import ATLAS, ORACLES, Parameters, check_text
 __all__ = ["ATLAS", "ORACLES", "WIRE_VERSION", "Task", "is_task_id"]
 
 WIRE_VERSION = 1
+# Hashed before the content, so that no other SHA-256 of ours can equal a task id.
 _TAG = hashlib.sha256(b"nomadp task v1").digest()
 _ID = re.compile("[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")
 _TEXTS = ("purpose", "epsilon", "locations_sha256", "salt")

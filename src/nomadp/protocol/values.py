@@ -40,6 +40,7 @@ class ValueCode:
         if isinstance(mechanism, FrequencyOracle):
             law = mechanism.channel
             listed = law.entries * _width(law.entry_size)
+            # A subset of k of n labels: k integers, or n bits if that is shorter.
             bits = isinstance(law, SubsetSelection) and -(-law.size // 8) < listed
             return cls(law.entries, law.entry_size, bits, law, mechanism)
         report_law = mechanism.report_law(length)
@@ -100,6 +101,7 @@ class ValueCode:
             raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         except (binascii.Error, ValueError):
             raise _refused() from None
+        # The last character may have unused bits; only zeros there are canonical.
         if base64url(raw) != text:
             raise _refused()
         return raw
