@@ -5,7 +5,7 @@ import pytest
 from worlds import scattered
 
 from nomadp.analysis.planning import REACHED, Advice, advise
-from nomadp.analysis.populations import Asked, Population, drawn_reports
+from nomadp.analysis.populations import Population, SimulatedQuery, simulated_reports
 from nomadp.laws import probabilities
 from nomadp.mechanisms import make_mechanism
 from nomadp.zones import polygon_zones
@@ -65,7 +65,7 @@ def test_a_tie_goes_to_the_question_and_nothing_beats_nothing():
 def test_reports_are_drawn_as_often_as_their_law_says(atlas):
     channel, people = atlas.channel(2), np.array([60_000, 30_000])
     journeys = np.array([[0, 1], [20, 30]])
-    count = drawn_reports(channel, journeys, people, np.random.default_rng(1))
+    count = simulated_reports(channel, journeys, people, np.random.default_rng(1))
     chances = probabilities(channel, journeys.T)
     deviation = np.sqrt(people @ (chances * (1 - chances)))
     assert np.abs((count - people @ chances) / deviation).max() < 4
@@ -112,11 +112,11 @@ def test_enough_people_bring_raw_answers_into_reach_and_no_more(atlas):
 
 def test_a_share_has_the_deviation_of_its_exact_law(atlas):
     visits = make_mechanism("visits", LOCATIONS, 2, zones="grid:2")
-    asked = Asked(Population(LOCATIONS, 500), visits)
+    asked = SimulatedQuery(Population(LOCATIONS, 500), visits)
     law, rng = visits.channel, np.random.default_rng(5)
     true, other = float(law.true_chance), float(law.other_chance)
     support = rng.binomial(500, other + asked.truth * (true - other), (20_000, 4))
     drawn = ((support / 500 - other) / (true - other)).std(axis=0)
-    assert asked.deviation == pytest.approx(drawn, rel=0.03)
+    assert asked.std_error == pytest.approx(drawn, rel=0.03)
     found = advise("density", atlas.with_params(epsilon=2), 500, "grid:2")
-    assert found.deviation == pytest.approx(asked.deviation.mean())
+    assert found.deviation == pytest.approx(asked.std_error.mean())

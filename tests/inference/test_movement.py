@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from worlds import scattered
 
-from nomadp.analysis.populations import drawn_reports
+from nomadp.analysis.populations import simulated_reports
 from nomadp.inference import movement
 from nomadp.inference.codebook_decoder import possible_trajectories
 from nomadp.inference.empirical_bayes import LOG_BAYES_FACTOR_MIN
@@ -22,7 +22,7 @@ def odds(rows, people, **options):
     """Of a crowd of so many, each on one of some journeys."""
     channel = Atlas(locations=PLACES, **options).channel(rows.shape[1])
     each = np.full(len(rows), people // len(rows))
-    counts = drawn_reports(channel, rows, each, np.random.default_rng(0)).astype(float)
+    counts = simulated_reports(channel, rows, each, np.random.default_rng(0)).astype(float)
     kinds = np.flatnonzero(counts)
     evidence = TrajectoryEvidence(channel, possible_trajectories(channel), kinds)
     return log_bayes_factor_of_steps(

@@ -1,8 +1,8 @@
-"""Which mechanism serves a wish better, before anybody has sent anything.
+"""Planning: which mechanism has the smaller error for a query, before anybody has reported.
 
-Journeys are what ATLAS reports. Hotspots, density and flows may be asked for directly, or
-estimated from ATLAS' journeys; which errs less depends on epsilon, on the map, on how fine its
-areas are and on how many people answer. Both are simulated on a public crowd (`crowds.py`).
+Only ATLAS reports trajectories. Hotspots, density and flows can be estimated with a frequency
+oracle or from ATLAS reports. Which error is smaller depends on epsilon, the map, the number of
+areas and the number of people. Both are simulated on a public population (`populations.py`).
 """
 
 import math
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.analysis.populations import Asked, Population
+from nomadp.analysis.populations import Population, SimulatedQuery
 from nomadp.inference.empirical_bayes import Progress
 from nomadp.inference.shares import BootstrapFit
 from nomadp.mechanisms.atlas import Atlas
@@ -27,16 +27,16 @@ ORACLES: dict[str, type[FrequencyOracle]] = {
     "density": Visits,
     "flows": Trips,
 }
-"""The question that asks for each."""
+"""The frequency oracle for each kind of query."""
 DRAWS = 10
-"""How often the answers to a direct question are drawn; of ATLAS, once."""
+"""Simulations of the frequency oracle, whose errors are averaged; ATLAS is simulated once."""
 REACHED = 0.5
-"""A wish is in reach where an answer errs at most so many times as much as flat does."""
+"""A query is feasible if the error is at most this part of the uniform baseline's error."""
 
 
 @dataclass(frozen=True)
 class Advice:
-    """What was found for a wish; an error is the part of people put in a wrong zone."""
+    """The simulated errors for a query. An error is the part of people in a wrong area."""
 
     wish: str
     question: str
@@ -45,45 +45,45 @@ class Advice:
     people: int
     epsilon: Fraction | int
     errors: dict[str, float]
-    """Of the direct question, smoothed and raw, of ATLAS estimated, and of what no privacy
-    (sampling alone) and no information (flat) give."""
+    """The errors of the frequency oracle (direct: smoothed; raw), of ATLAS, of a sample without
+    privacy (no privacy), and of the uniform baseline (flat)."""
     deviation: float = 0.0
-    """Of the share of a label, on average, asked directly and raw: by its exact variance."""
+    """The mean standard error of the frequency oracle's raw shares, from its exact variance."""
     enough: int = 0
-    """So many people bring even the raw answers to a direct question into reach."""
+    """The number of people with which even the oracle's raw shares are feasible."""
     coarser: "Advice | None" = None
-    """Where this is out of reach: the same for the finest of the coarser areas that are not."""
+    """If this is not feasible: the advice for the finest coarser areas that are."""
 
     @property
     def better(self) -> str:
-        """The mechanism that errs less; a tie goes to the question, whose error is known."""
+        """The mechanism with the smaller error; in a tie the oracle, whose error is known."""
         return self.question if self.errors["direct"] <= self.errors["atlas"] else "atlas"
 
     @property
     def best(self) -> float:
-        """The error of the better one."""
+        """The smaller of the two errors."""
         return min(self.errors["direct"], self.errors["atlas"])
 
     @property
     def times(self) -> float:
-        """How many times more the other errs."""
+        """The ratio of the larger to the smaller error."""
         low, high = sorted([self.errors["direct"], self.errors["atlas"]])
         return high / low if low else 1.0
 
     @property
     def tells(self) -> bool:
-        """Whether the better one tells anything that nobody would say without reports."""
+        """Whether the smaller error is below that of the uniform baseline."""
         return self.best < self.errors["flat"]
 
     @property
     def in_reach(self) -> bool:
-        """Whether it tells enough to be asked for."""
+        """Whether the query is feasible: see `REACHED`."""
         return self.best <= REACHED * self.errors["flat"]
 
     def as_dict(self) -> dict[str, Any]:
-        said = {"better": self.better, "tells": self.tells, "in_reach": self.in_reach}
+        verdict = {"better": self.better, "tells": self.tells, "in_reach": self.in_reach}
         coarser = None if self.coarser is None else self.coarser.as_dict()
-        return {**asdict(self), **said, "coarser": coarser}
+        return {**asdict(self), **verdict, "coarser": coarser}
 
 
 def advise(
@@ -93,51 +93,51 @@ def advise(
     zones: str | Zones | None = None,
     progress: Progress | None = None,
 ) -> Advice:
-    """Compare a direct question with ATLAS, both at the same epsilon, on the same map.
+    """Compare the frequency oracle with ATLAS for a query, at the same epsilon and areas.
 
-    Where neither reaches the wish, ever coarser areas are tried until one does.
+    If neither is feasible, coarser areas are tried until one is.
     """
     kind = ORACLES[wish]
-    question = kind(locations=atlas.locations, epsilon=atlas.epsilon, zones=zones or kind.zones)
-    crowd = Population(atlas.locations, people)
-    bootstrap = crowd.surveyed(atlas, progress)
-    found = _advised(wish, Asked(crowd, question), bootstrap)
-    if found.in_reach:
-        return found
-    for larger in _coarser(question.partition):
-        asked = Asked(crowd, question.with_params(zones=larger))
-        tried = _advised(wish, asked, bootstrap)
-        if tried.in_reach:
-            return replace(found, coarser=tried)
-    return found
+    oracle = kind(locations=atlas.locations, epsilon=atlas.epsilon, zones=zones or kind.zones)
+    population = Population(atlas.locations, people)
+    bootstrap = population.fit(atlas, progress)
+    advice = _advised(wish, SimulatedQuery(population, oracle), bootstrap)
+    if advice.in_reach:
+        return advice
+    for larger in _coarser(oracle.partition):
+        query = SimulatedQuery(population, oracle.with_params(zones=larger))
+        coarser = _advised(wish, query, bootstrap)
+        if coarser.in_reach:
+            return replace(advice, coarser=coarser)
+    return advice
 
 
-def _advised(wish: str, asked: Asked, bootstrap: BootstrapFit) -> Advice:
+def _advised(wish: str, query: SimulatedQuery, bootstrap: BootstrapFit) -> Advice:
     rng = np.random.default_rng(3)  # nothing private is drawn
-    question, people, raw = asked.question, asked.crowd.people, asked.raw_error
-    flat = asked.error(asked.flat)
+    oracle, people, raw = query.oracle, query.population.people, query.raw_error
+    baseline = query.error(query.baseline)
     errors = {
-        "direct": float(np.mean([asked.direct_error(rng) for _ in range(DRAWS)])),
+        "direct": float(np.mean([query.oracle_error(rng) for _ in range(DRAWS)])),
         "raw": min(1.0, raw),
-        "atlas": asked.estimated_error(bootstrap),
-        "no privacy": asked.error(asked.counted(asked.crowd.walkers / people)),
-        "flat": flat,
+        "atlas": query.model_error(bootstrap),
+        "no privacy": query.error(query.shares_of(query.population.walkers / people)),
+        "flat": baseline,
     }
-    # A variance falls with the number of people, and an error with its root.
-    enough = math.ceil(people * (raw / (REACHED * flat)) ** 2) if flat else people
-    rule, labels = question.partition.rule, question.label_count
-    named = (wish, question.name, rule, labels, people, question.epsilon, errors)
-    return Advice(*named, float(asked.deviation.mean()), enough)
+    # A variance is inversely proportional to the number of people, an error to its root.
+    enough = math.ceil(people * (raw / (REACHED * baseline)) ** 2) if baseline else people
+    rule, labels = oracle.partition.rule, oracle.label_count
+    facts = (wish, oracle.name, rule, labels, people, oracle.epsilon, errors)
+    return Advice(*facts, float(query.std_error.mean()), enough)
 
 
 def _coarser(zones: Zones) -> Iterator[Zones]:
-    """Grids of half as many rows, cells one resolution up; of polygons nobody can tell."""
+    """Coarser areas: grids with half the rows, or larger H3 cells; none for polygons."""
     kind, _, number = zones.rule.partition(":")
-    fine = int(number) if kind in ("grid", "h3") else 0
-    steps = range(fine - 1, -1, -1) if kind == "h3" else _halves(fine)
-    for each in steps:
-        larger = zones_of(zones.locations, f"{kind}:{each}")
-        if len(larger) == 1:  # holds everybody, and tells nothing
+    resolution = int(number) if kind in ("grid", "h3") else 0
+    coarser = range(resolution - 1, -1, -1) if kind == "h3" else _halves(resolution)
+    for level in coarser:
+        larger = zones_of(zones.locations, f"{kind}:{level}")
+        if len(larger) == 1:  # contains everybody, so its share is known
             return
         yield larger
 
