@@ -20,7 +20,7 @@ from nomadp.mechanisms.atlas import Atlas
 from nomadp.mechanisms.oracles import FrequencyOracle, Trips, Visits
 from nomadp.zones import Zones, zones_of
 
-__all__ = ["REACHED", "ORACLES", "Advice", "advise"]
+__all__ = ["FEASIBLE", "ORACLES", "Advice", "advise"]
 
 ORACLES: dict[str, type[FrequencyOracle]] = {
     "hotspots": Visits,
@@ -30,7 +30,7 @@ ORACLES: dict[str, type[FrequencyOracle]] = {
 """The frequency oracle for each kind of query."""
 DRAWS = 10
 """Simulations of the frequency oracle, whose errors are averaged; ATLAS is simulated once."""
-REACHED = 0.5
+FEASIBLE = 0.5
 """A query is feasible if the error is at most this part of the uniform baseline's error."""
 
 
@@ -38,18 +38,18 @@ REACHED = 0.5
 class Advice:
     """The simulated errors for a query. An error is the part of people in a wrong area."""
 
-    wish: str
-    question: str
+    query: str
+    oracle: str
     zones: str
     labels: int
     people: int
     epsilon: Fraction | int
     errors: dict[str, float]
-    """The errors of the frequency oracle (direct: smoothed; raw), of ATLAS, of a sample without
-    privacy (no privacy), and of the uniform baseline (flat)."""
-    deviation: float = 0.0
+    """The errors of the frequency oracle (oracle: with shrinkage; raw: without), of ATLAS, of a
+    sample without privacy (sampling), and of the uniform baseline."""
+    std_error: float = 0.0
     """The mean standard error of the frequency oracle's raw shares, from its exact variance."""
-    enough: int = 0
+    people_needed: int = 0
     """The number of people with which even the oracle's raw shares are feasible."""
     coarser: "Advice | None" = None
     """If this is not feasible: the advice for the finest coarser areas that are."""
@@ -57,37 +57,41 @@ class Advice:
     @property
     def better(self) -> str:
         """The mechanism with the smaller error; in a tie the oracle, whose error is known."""
-        return self.question if self.errors["direct"] <= self.errors["atlas"] else "atlas"
+        return self.oracle if self.errors["oracle"] <= self.errors["atlas"] else "atlas"
 
     @property
     def best(self) -> float:
         """The smaller of the two errors."""
-        return min(self.errors["direct"], self.errors["atlas"])
+        return min(self.errors["oracle"], self.errors["atlas"])
 
     @property
-    def times(self) -> float:
+    def error_ratio(self) -> float:
         """The ratio of the larger to the smaller error."""
-        low, high = sorted([self.errors["direct"], self.errors["atlas"]])
+        low, high = sorted([self.errors["oracle"], self.errors["atlas"]])
         return high / low if low else 1.0
 
     @property
-    def tells(self) -> bool:
+    def informative(self) -> bool:
         """Whether the smaller error is below that of the uniform baseline."""
-        return self.best < self.errors["flat"]
+        return self.best < self.errors["baseline"]
 
     @property
-    def in_reach(self) -> bool:
-        """Whether the query is feasible: see `REACHED`."""
-        return self.best <= REACHED * self.errors["flat"]
+    def feasible(self) -> bool:
+        """Whether the query is feasible: see `FEASIBLE`."""
+        return self.best <= FEASIBLE * self.errors["baseline"]
 
     def as_dict(self) -> dict[str, Any]:
-        verdict = {"better": self.better, "tells": self.tells, "in_reach": self.in_reach}
+        verdict = {
+            "better": self.better,
+            "informative": self.informative,
+            "feasible": self.feasible,
+        }
         coarser = None if self.coarser is None else self.coarser.as_dict()
         return {**asdict(self), **verdict, "coarser": coarser}
 
 
 def advise(
-    wish: str,
+    query: str,
     atlas: Atlas,
     people: int,
     zones: str | Zones | None = None,
@@ -97,37 +101,40 @@ def advise(
 
     If neither is feasible, coarser areas are tried until one is.
     """
-    kind = ORACLES[wish]
+    kind = ORACLES[query]
     oracle = kind(locations=atlas.locations, epsilon=atlas.epsilon, zones=zones or kind.zones)
     population = Population(atlas.locations, people)
     bootstrap = population.fit(atlas, progress)
-    advice = _advised(wish, SimulatedQuery(population, oracle), bootstrap)
-    if advice.in_reach:
+    advice = _advised(query, SimulatedQuery(population, oracle), bootstrap)
+    if advice.feasible:
         return advice
     for larger in _coarser(oracle.partition):
-        query = SimulatedQuery(population, oracle.with_params(zones=larger))
-        coarser = _advised(wish, query, bootstrap)
-        if coarser.in_reach:
+        simulated = SimulatedQuery(population, oracle.with_params(zones=larger))
+        coarser = _advised(query, simulated, bootstrap)
+        if coarser.feasible:
             return replace(advice, coarser=coarser)
     return advice
 
 
-def _advised(wish: str, query: SimulatedQuery, bootstrap: BootstrapFit) -> Advice:
+def _advised(query: str, simulated: SimulatedQuery, bootstrap: BootstrapFit) -> Advice:
     rng = np.random.default_rng(3)  # nothing private is drawn
-    oracle, people, raw = query.oracle, query.population.people, query.raw_error
-    baseline = query.error(query.baseline)
+    oracle, people, raw = simulated.oracle, simulated.population.people, simulated.raw_error
+    baseline = simulated.error(simulated.baseline)
+    sampled = simulated.population.walkers / people  # what is left without privacy
     errors = {
-        "direct": float(np.mean([query.oracle_error(rng) for _ in range(DRAWS)])),
+        "oracle": float(np.mean([simulated.oracle_error(rng) for _ in range(DRAWS)])),
         "raw": min(1.0, raw),
-        "atlas": query.model_error(bootstrap),
-        "no privacy": query.error(query.shares_of(query.population.walkers / people)),
-        "flat": baseline,
+        "atlas": simulated.model_error(bootstrap),
+        "sampling": simulated.error(simulated.shares_of(sampled)),
+        "baseline": baseline,
     }
     # A variance is inversely proportional to the number of people, an error to its root.
-    enough = math.ceil(people * (raw / (REACHED * baseline)) ** 2) if baseline else people
+    people_needed = (
+        math.ceil(people * (raw / (FEASIBLE * baseline)) ** 2) if baseline else people
+    )
     rule, labels = oracle.partition.rule, oracle.label_count
-    facts = (wish, oracle.name, rule, labels, people, oracle.epsilon, errors)
-    return Advice(*facts, float(query.std_error.mean()), enough)
+    facts = (query, oracle.name, rule, labels, people, oracle.epsilon, errors)
+    return Advice(*facts, float(simulated.std_error.mean()), people_needed)
 
 
 def _coarser(zones: Zones) -> Iterator[Zones]:

@@ -65,11 +65,11 @@ class Quality:
     """The mean error of one kind of answer, with standard errors of the simulation."""
 
     error_km: float
-    error_deviation_km: float
+    std_error_km: float
     normalised_error: float
     within_percent: tuple[float, ...]
     """The percentage of points within each radius."""
-    within_deviation: tuple[float, ...]
+    within_std_error: tuple[float, ...]
 
 
 @dataclass(frozen=True)
