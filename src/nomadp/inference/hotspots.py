@@ -128,7 +128,7 @@ def flow_shares(model: Model, zones: str | Zones | None = None) -> Shares:
     """The share of trips of each origin-destination pair of zones, with standard errors.
 
     A trip goes from the first to the last point of a trajectory. Entry ``i * len(zones) + j``
-    of ``values`` is from zone i to zone j. The default zones are those of the oracle, or grid:4.
+    of ``values`` is from zone i to zone j. By default zones are those of the oracle, or grid:4.
     """
     mechanism = model.mechanism
     if isinstance(mechanism, FrequencyOracle):
