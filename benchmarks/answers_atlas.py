@@ -7,7 +7,7 @@ import numpy as np
 from answers_questions import QUESTIONS, Population
 from numpy.random import Generator
 
-from nomadp.analysis.populations import drawn_reports
+from nomadp.analysis.populations import simulated_reports
 from nomadp.inference.codebook_decoder import possible_trajectories
 from nomadp.inference.evidence import TrajectoryEvidence
 from nomadp.inference.penalised_likelihood import Group
@@ -29,7 +29,7 @@ class AtlasReports:
 
     def drawn(self, people: Any, rng: Generator) -> Any:
         """How often each journey of the book is reported: multinomials, trip by trip."""
-        return drawn_reports(self.channel, self.crowd.journeys, people, rng)
+        return simulated_reports(self.channel, self.crowd.journeys, people, rng)
 
     def counted(self, counts: Any) -> dict[str, Any]:
         return self.crowd.shares(self.channel.atlas.codewords, counts)

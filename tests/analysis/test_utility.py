@@ -53,10 +53,10 @@ def test_the_simulated_error_is_the_exact_one():
     decoded_km = (law * distance[:, best]).sum(axis=1)[true].mean()
     within = 100 * (law * (distance <= 20)).sum(axis=1)[true].mean()
     raw, decoded = found.answers["reported"], found.answers["decoded"]
-    assert decoded_km < exact_km - 8 * raw.error_deviation_km  # so that they are told apart
-    assert abs(raw.error_km - exact_km) < 4 * raw.error_deviation_km
-    assert abs(decoded.error_km - decoded_km) < 4 * decoded.error_deviation_km
-    assert abs(raw.within_percent[0] - within) < 4 * raw.within_deviation[0]
+    assert decoded_km < exact_km - 8 * raw.std_error_km  # so that they are told apart
+    assert abs(raw.error_km - exact_km) < 4 * raw.std_error_km
+    assert abs(decoded.error_km - decoded_km) < 4 * decoded.std_error_km
+    assert abs(raw.within_percent[0] - within) < 4 * raw.within_std_error[0]
 
 
 def test_the_standard_error_is_that_of_the_constant_by_hand():
@@ -64,7 +64,7 @@ def test_the_standard_error_is_that_of_the_constant_by_hand():
     rows = public_tracks(LOCATIONS, 2, 500).locations.reshape(-1, 2)
     each = LOCATIONS.distances_km(LOCATIONS.medoid)[rows].mean(axis=1)
     assert found.error_km == pytest.approx(each.mean())
-    assert found.error_deviation_km == pytest.approx(each.std(ddof=1) / np.sqrt(500))
+    assert found.std_error_km == pytest.approx(each.std(ddof=1) / np.sqrt(500))
 
 
 def test_the_same_question_gets_the_same_answer():

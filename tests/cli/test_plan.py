@@ -72,11 +72,11 @@ def test_names_the_better_mechanism_for_a_query_and_what_to_run(run: Run, wordin
     asked = ("plan", "--query", "flows", "--people", "3000", "--epsilon", "4", *MAP)
     told = as_json(run(*asked, "--zones", "grid:2", "--json"))
     errors = told["errors"]
-    best = "trips" if errors["direct"] <= errors["atlas"] else "atlas"
+    best = "trips" if errors["oracle"] <= errors["atlas"] else "atlas"
     assert told["better"] == best
     assert f"--mechanism {best}" in told["run"][0] or best == "atlas"
     text = run(*asked, "--zones", "grid:2").stdout
-    assert f"{100 * errors['flat']:.2f}" in text
+    assert f"{100 * errors['baseline']:.2f}" in text
     assert all(command in text for command in told["run"])
     wording("cli", "plan, a query", text)
 
@@ -109,12 +109,14 @@ def test_areas_that_are_too_fine_come_with_larger_ones_and_commands_for_those(
 ) -> None:
     asked = ("plan", "--query", "density", "--people", "300", "--epsilon", "1", *MAP)
     told = as_json(run(*asked, "--areas", "grid:3", "--json"))
-    assert not told["in_reach"]
+    assert not told["feasible"]
     text = run(*asked, "--areas", "grid:3").stdout
     (enough,) = (
         each
         for number in re.findall(r"[\d,]{4,}", text)
-        if told["enough"] <= (each := int(number.replace(",", ""))) < 1.1 * told["enough"] + 1
+        if told["people_needed"]
+        <= (each := int(number.replace(",", "")))
+        < 1.1 * told["people_needed"] + 1
     )
     assert enough % 100 == 0
     wording("cli", "plan, a query that is not feasible", text)

@@ -138,14 +138,14 @@ def test_of_a_made_atlas_every_report_means_the_journey_itself_until_a_prior_is_
     learned = CodebookDecoder(mechanism.report_law(2), some_prior(mechanism.locations))
     assert learned.decode(every).locations.tolist() != book.codewords.tolist()
     otherwise = mechanism.with_params(near_count=5)  # the answers are made for another channel
-    assert not CodebookDecoder(otherwise.report_law(2)).looks_up
+    assert not CodebookDecoder(otherwise.report_law(2)).returns_codeword
 
 
 def test_looking_up_hardly_errs_more_than_the_posterior(monkeypatch):
     mechanism = Atlas(locations=scattered(100), epsilon=4, size=8)
     locations, every = mechanism.locations, np.arange(8)
     found = CodebookDecoder(mechanism.report_law(2)).decode(every).locations
-    monkeypatch.setattr(CodebookDecoder, "looks_up", False)
+    monkeypatch.setattr(CodebookDecoder, "returns_codeword", False)
     decoder = CodebookDecoder(mechanism.report_law(2))
     best = decoder.decode(every).locations
     evidence = TrajectoryEvidence(decoder.channel, decoder.support, every)

@@ -203,8 +203,8 @@ def test_a_spread_that_is_given_is_used(effect_std):
     group = point_group(channel, drawn(channel, 2_000, 3))
     found = fit_prior_to_groups(scattered(6), [group], effect_std)
     assert found.effect_std == effect_std
-    rows = [penalised_likelihood.prepared(Features(scattered(6)), group.evidence)]
-    fit = penalised_likelihood.fitted(rows, [group.counts], effect_std)
+    rows = [penalised_likelihood.with_features(Features(scattered(6)), group.evidence)]
+    fit = penalised_likelihood.fit_scores(rows, [group.counts], effect_std)
     assert found.location_weights() == pytest.approx(
         penalised_likelihood.softmax(rows[0].matrix @ fit.scores), rel=1e-9
     )
@@ -255,9 +255,9 @@ def test_a_small_claim_that_fails_keeps_no_bolder_one_from_being_tried(monkeypat
             *np.zeros((2, len(self._features)))
         )
 
-    monkeypatch.setattr(Fitter, "_foretold", foretold)
-    monkeypatch.setattr(Fitter, "_by_halves", by_halves)
-    monkeypatch.setattr(module, "_better", lambda found, before, halves: found > before)
+    monkeypatch.setattr(Fitter, "_held_out_log_likelihoods", foretold)
+    monkeypatch.setattr(Fitter, "_fit_halves", by_halves)
+    monkeypatch.setattr(module, "_is_better", lambda found, before, halves: found > before)
     group = point_group(
         make_mechanism("brr", locations, 4).channel(Fraction(4)), np.full(99, 2)
     )
@@ -265,7 +265,7 @@ def test_a_small_claim_that_fails_keeps_no_bolder_one_from_being_tried(monkeypat
     assert tuple(tried) == module.EFFECT_STDS
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, module.FEWEST - 1])
+@pytest.mark.parametrize("count", [1, 2, 3, module.REPORTS_MIN - 1])
 def test_a_handful_of_reports_tells_nothing_even_if_they_agree(count):
     channel = make_mechanism("brr", scattered(6), 4).channel(Fraction(4))
     found = fit_prior_to_groups(scattered(6), [point_group(channel, np.full(count, 2))])
@@ -313,13 +313,13 @@ def test_reports_not_learned_from_are_foretold_no_worse_than_by_the_walk(people,
 def test_a_bolder_claim_must_foretell_better_beyond_chance():
     halves = [np.array([40.0, 60.0])], [np.array([60.0, 40.0])]
     before = np.zeros(4)
-    assert not module._better(before, before, halves)
-    assert module._better(np.full(4, 1e-3), before, halves)  # a little, but every time
+    assert not module._is_better(before, before, halves)
+    assert module._is_better(np.full(4, 1e-3), before, halves)  # a little, but every time
     mixed = np.array([1.0, -1.0, 1.0, -1.0])  # by one half's fit, then by the other's
     # The first fit foretells the second half, 60 and 40; the second the first, 40 and 60.
-    assert not module._better(mixed, before, halves)
-    assert module._better(mixed * [1, 1, -1, -1], before, halves)
-    assert not module._better(-mixed * [1, 1, -1, -1], before, halves)
+    assert not module._is_better(mixed, before, halves)
+    assert module._is_better(mixed * [1, 1, -1, -1], before, halves)
+    assert not module._is_better(-mixed * [1, 1, -1, -1], before, halves)
 
 
 def test_each_report_is_in_one_half():

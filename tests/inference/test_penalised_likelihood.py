@@ -11,7 +11,7 @@ from nomadp.inference import penalised_likelihood as module
 from nomadp.inference.codebook_decoder import possible_trajectories
 from nomadp.inference.empirical_bayes import Fitter, Group
 from nomadp.inference.evidence import TableEvidence, TrajectoryEvidence
-from nomadp.inference.penalised_likelihood import fitted, prepared, uniform_fit
+from nomadp.inference.penalised_likelihood import fit_scores, uniform_fit, with_features
 from nomadp.inference.prior import Features, softmax
 from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.atlas import Codebook
@@ -48,7 +48,7 @@ def groups(request):
 
 @pytest.fixture
 def rows(groups):
-    return [prepared(Features(LOCATIONS), group.evidence) for group in groups]
+    return [with_features(Features(LOCATIONS), group.evidence) for group in groups]
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def counts(groups):
     return [group.counts for group in groups]
 
 
-def log_chances(rows, scores):
+def log_marginals(rows, scores):
     """The log-probability of every distinct report, group by group."""
     return [np.log(row.evidence.marginals(softmax(row.matrix @ scores))) for row in rows]
 
@@ -71,26 +71,27 @@ def visits(group, scores):
 def test_the_slope_is_the_derivative_of_the_likelihood(rows, counts):
     rng = np.random.default_rng(3)
     scores = rng.normal(0, 0.5, len(rows[0].is_step))
-    _, slope = module._likelihood(rows, counts, scores)
+    _, slope = module._log_likelihood(rows, counts, scores)
     for _ in range(10):
         way = rng.normal(size=len(scores))
         above, below = (
-            module._likelihood(rows, counts, scores + sign * 1e-5 * way)[0] for sign in (1, -1)
+            module._log_likelihood(rows, counts, scores + sign * 1e-5 * way)[0]
+            for sign in (1, -1)
         )
         assert slope @ way == pytest.approx((above - below) / 2e-5, rel=1e-5, abs=1e-4)
 
 
 def test_the_likelihood_is_that_of_every_report(rows, counts):
     scores = np.random.default_rng(4).normal(0, 0.5, len(rows[0].is_step))
-    value, _ = module._likelihood(rows, counts, scores)
-    chances = log_chances(rows, scores)
+    value, _ = module._log_likelihood(rows, counts, scores)
+    chances = log_marginals(rows, scores)
     assert value == pytest.approx(sum(map(np.dot, counts, chances)), rel=1e-12)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("effect_std", [0.05, 0.2, 3.0])
 def test_every_round_raises_the_penalised_likelihood(rows, counts, effect_std):
-    history = fitted(rows, counts, effect_std).history
+    history = fit_scores(rows, counts, effect_std).history
     assert len(history) > 2
     assert (np.diff(history) >= 0).all()
 
@@ -98,10 +99,10 @@ def test_every_round_raises_the_penalised_likelihood(rows, counts, effect_std):
 @pytest.mark.parametrize("effect_std", [0.05, 0.2, 3.0])
 def test_the_value_shown_is_the_likelihood_less_the_penalty(effect_std):
     group = point_group()  # no steps: the ground is 0, and a second pass finds the same
-    rows = [prepared(Features(LOCATIONS), group.evidence)]
-    found = fitted(rows, [group.counts], effect_std)
-    assert not found.ground.any()
-    (chances,) = log_chances(rows, found.scores)
+    rows = [with_features(Features(LOCATIONS), group.evidence)]
+    found = fit_scores(rows, [group.counts], effect_std)
+    assert not found.baseline.any()
+    (chances,) = log_marginals(rows, found.scores)
     value = group.counts @ chances - found.scores @ found.scores / (2 * effect_std**2)
     assert found.history[-1] == pytest.approx(value / group.total, abs=1e-6)
 
@@ -111,20 +112,20 @@ def test_no_other_scores_are_likelier_around_the_ground(rows, counts, effect_std
     monkeypatch.setattr(maximise, "TOLERANCE", 0.0)
     is_step = rows[0].is_step
     start = uniform_fit(rows, counts, steps=False)
-    middle = np.where(is_step, 0.0, start.ground)
+    middle = np.where(is_step, 0.0, start.baseline)
     effect_stds = np.where(is_step, module.STEP_EFFECT_STD, effect_std)
-    found, _, converged = module._climbed(
+    found, _, converged = module._posterior_mode(
         rows, counts, (middle, effect_stds), np.zeros(len(is_step))
     )
-    _, slope = module._likelihood(rows, counts, found)
+    _, slope = module._log_likelihood(rows, counts, found)
     assert converged
     assert slope == pytest.approx((found - middle) / effect_stds**2, abs=1e-2)
 
 
 def test_without_a_spread_places_stay_alike_and_only_steps_are_learned(rows, counts):
-    found = fitted(rows, counts, 0.0)
+    found = fit_scores(rows, counts, 0.0)
     is_step = rows[0].is_step
-    assert (found.scores == found.ground).all()
+    assert (found.scores == found.baseline).all()
     longest = max(row.evidence.support.shape[1] for row in rows)
     assert found.scores[is_step].any() == (longest > 1)
 
@@ -145,7 +146,7 @@ def test_the_public_walk_is_not_even_by_itself():
 
 def test_people_at_random_take_the_steps_of_random_locations():
     group = journey_group(2)
-    row = prepared(Features(LOCATIONS), group.evidence)
+    row = with_features(Features(LOCATIONS), group.evidence)
     found = uniform_fit([row], [group.counts]).scores
     expected = row.transposed @ softmax(row.matrix @ found)
     had = row.transposed @ np.ones(len(group.evidence.support))
@@ -158,16 +159,16 @@ def test_people_at_random_take_the_steps_of_random_locations():
 
 def test_a_wider_spread_moves_places_further(rows, counts):
     moved = [
-        np.linalg.norm((fit.scores - fit.ground)[~rows[0].is_step])
-        for fit in (fitted(rows, counts, effect_std) for effect_std in (0.0, 0.05, 0.2))
+        np.linalg.norm((fit.scores - fit.baseline)[~rows[0].is_step])
+        for fit in (fit_scores(rows, counts, effect_std) for effect_std in (0.0, 0.05, 0.2))
     ]
     assert 0.0 == moved[0] < moved[1] < moved[2]
 
 
 def test_a_fit_may_start_from_another():
     group = point_group()
-    rows = [prepared(Features(LOCATIONS), group.evidence)]
-    fresh = fitted(rows, [group.counts], 0.2)
-    again = fitted(rows, [group.counts], 0.2, fresh)
+    rows = [with_features(Features(LOCATIONS), group.evidence)]
+    fresh = fit_scores(rows, [group.counts], 0.2)
+    again = fit_scores(rows, [group.counts], 0.2, fresh)
     assert len(again.history) < len(fresh.history)
     assert again.scores == pytest.approx(fresh.scores, abs=1e-2)

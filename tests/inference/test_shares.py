@@ -11,7 +11,7 @@ from refusals import refused
 from reported import lists, reported
 from worlds import scattered
 
-from nomadp.analysis.populations import drawn_reports
+from nomadp.analysis.populations import simulated_reports
 from nomadp.errors import DomainError
 from nomadp.inference import shares as module
 from nomadp.inference.codebook_decoder import possible_trajectories
@@ -137,7 +137,7 @@ def test_trips_of_people_who_go_nearly_anywhere_are_not_estimated_worse_than_fla
     rows = np.random.default_rng(1).integers(0, 300, (60_000, 2))
     rows[::10, 1] = np.arange(6000) % 30
     mechanism = make_mechanism("atlas", places, epsilon)
-    counts = drawn_reports(mechanism.channel(2), rows, np.ones(len(rows), int), fixed_rng())
+    counts = simulated_reports(mechanism.channel(2), rows, np.ones(len(rows), int), fixed_rng())
     evidence = TrajectoryEvidence(
         mechanism.channel(2),
         possible_trajectories(mechanism.channel(2)),
@@ -159,7 +159,7 @@ def test_two_journeys_tell_of_no_steps_however_many_report():
     rows = np.random.default_rng(1).integers(0, 300, (20_000, 2))
     away = np.argsort(places.distances_km(int(channel.atlas.codewords[0, 0])))[-30:]
     rows[::10, 1] = np.tile(away, 67)[:2000]
-    counts = drawn_reports(channel, rows, np.full(len(rows), 150), fixed_rng())
+    counts = simulated_reports(channel, rows, np.full(len(rows), 150), fixed_rng())
     evidence = TrajectoryEvidence(channel, possible_trajectories(channel), np.arange(2))
     asked = bootstrap_fit(places, [Group(evidence, counts.astype(float))], fixed_rng())
     assert asked.prior.effect_std is not None

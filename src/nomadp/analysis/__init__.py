@@ -1,4 +1,4 @@
-"""What reports are worth: scores of reported against true trajectories."""
+"""Utility: errors of reported trajectories, next to no-information baselines."""
 
 from nomadp.analysis.guarantee import explain
 from nomadp.analysis.metrics import (

@@ -1,4 +1,4 @@
-"""What an epsilon promises, in words, and where every part of it goes."""
+"""The privacy guarantee of a mechanism in words, and how its epsilon is split over draws."""
 
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -20,19 +20,19 @@ _IDS = "user ids, and times beyond what is asked: no report carries them"
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a mechanism promises to whoever reports a trajectory of one length."""
+    """The privacy guarantee of a mechanism for a trajectory of one length."""
 
     mechanism: Mechanism
     length: int
 
     @property
     def split(self) -> Split:
-        """Where epsilon goes, draw by draw."""
+        """The share of epsilon of every draw."""
         return self.mechanism.split(self.length)
 
     @property
     def odds_at_most(self) -> str | None:
-        """e^epsilon, rounded up; None where nothing is promised."""
+        """e^epsilon, rounded up; None if the mechanism guarantees nothing."""
         return format_epsilon(self._odds, digits=2) if self.mechanism.private else None
 
     @property
@@ -49,7 +49,10 @@ class Explanation:
 
     @property
     def posterior_bounds(self) -> dict[str, str] | None:
-        """What a suspicion can grow to at most, both in percent, rounded up."""
+        """Upper bounds on the posterior probability of a guess, by its prior, both in percent.
+
+        Bounds are rounded up. None if the mechanism guarantees nothing.
+        """
         return posterior_bounds(self._odds) if self.mechanism.private else None
 
     def as_dict(self) -> dict[str, Any]:
@@ -76,8 +79,11 @@ class Explanation:
 
     @property
     def not_covered(self) -> tuple[str, ...]:
-        """What the promise leaves out; a direct question hides the length, and when it asks
-        so covers the time."""
+        """What the guarantee does not cover.
+
+        Reports of frequency oracles do not depend on the length of the trajectory, and a timed
+        query also covers the time.
+        """
         length, times, again = NOT_COVERED
         if self.mechanism.is_oracle:
             return (times, again) if not self.mechanism.timed else (_IDS, again)
@@ -91,16 +97,18 @@ class Explanation:
 def explain(mechanism: Mechanism, length: int) -> Explanation:
     """The privacy guarantee of ``mechanism`` for a trajectory of ``length`` points.
 
-    ``guarantee`` is the guarantee in words, ``split`` where epsilon goes. ``posterior_bounds``
-    says how sure a guess, in percent, can become at most. Its utility: `simulate_utility`.
-    Raises `DomainError` for a length below 1.
+    ``guarantee`` states it in words, and ``split`` has the share of epsilon of every draw.
+    ``posterior_bounds`` says how sure, in percent, somebody can become of a guess at most. For
+    the utility of a mechanism, see `simulate_utility`. Raises `DomainError` for a length below
+    1.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=1)
-    >>> told = nomadp.explain(nomadp.make_mechanism("exp", city.locations, epsilon=1), length=2)
-    >>> told.odds_at_most, told.posterior_bounds["10"]
+    >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=1)
+    >>> explanation = nomadp.explain(exp, length=2)
+    >>> explanation.odds_at_most, explanation.posterior_bounds["10"]
     ('2.72', '23.2')
-    >>> [(step.name, step.count, str(step.share)) for step in told.split.steps]
+    >>> [(step.name, step.count, str(step.share)) for step in explanation.split.steps]
     [('point', 2, '1/2')]
     """
     if length < 1:

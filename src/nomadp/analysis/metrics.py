@@ -1,8 +1,8 @@
-"""How far reported trajectories are from the true ones, beside what no information gives.
+"""Errors of reported trajectories, next to no-information baselines.
 
-Pure functions of (true, reported); nothing here draws. Every trajectory weighs the same,
-whatever its length. A score means little alone: the floors say what an answer that never
-looked at the data would have got (the best constant, a uniformly random location).
+Pure functions of (true, reported), without randomness. All trajectories have the same weight,
+whatever their length. The baselines put every score into context: they are the scores of
+answers that ignore the data (the best constant, and a uniformly random location).
 """
 
 import math
@@ -37,17 +37,17 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Scores:
-    """One answer's scores: a measured mechanism, or a floor."""
+    """The scores of one answer: of reports, or of a baseline."""
 
     error_km: float
     normalised_error: float
     range_query: tuple[float, ...]
-    """Percent of points within each radius, in the order the radii were asked for."""
+    """The percentage of points within each radius, in the given order."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a set of reports is worth, with its zero-information floors."""
+    """The scores of a set of reports, with those of the no-information baselines."""
 
     trajectories: int
     points: int
@@ -59,7 +59,7 @@ class Evaluation:
 
     @property
     def answers(self) -> dict[str, Scores]:
-        """The three rows of every table: what was reported, then the two floors."""
+        """The three rows of every table: the reports, then the two baselines."""
         return {"reported": self.measured, "constant": self.constant, "uniform": self.uniform}
 
     def as_dict(self) -> dict[str, object]:
@@ -82,20 +82,20 @@ class Evaluation:
 def evaluate(
     locations: LocationSet, true: TrajectorySet, reported: Sequences, radii_km: Sequence[float]
 ) -> Evaluation:
-    """All scores of ``reported`` against ``true``, trajectory by trajectory, and both floors.
+    """Compare ``reported`` with ``true`` trajectories, and both with no-information baselines.
 
-    Of each answer the mean error in km, the same as a share of the largest distance, and the
-    percentage of points within each of ``radii_km``. ``constant`` and ``uniform`` are what an
-    answer that never looked would get. Raises `DomainError` if the two sets do not match, or
-    for a radius below 0.
+    The scores are the mean error in km, the same relative to the largest distance, and the
+    percentage of points within each of ``radii_km``. ``constant`` and ``uniform`` are the
+    scores of answers that ignore the data. Raises `DomainError` if the two sets do not match,
+    or for a radius below 0.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
     >>> exp = nomadp.make_mechanism("exp", city.locations, epsilon=4)
     >>> randomness = nomadp.SeededRandom(1)
     >>> reports = nomadp.perturb_set(exp, city.trajectories, randomness, keep_tids=True)
-    >>> found = nomadp.evaluate(city.locations, city.trajectories, reports, radii_km=(1, 2))
-    >>> found.measured.error_km > 0 and found.constant.error_km > 0
+    >>> evaluation = nomadp.evaluate(city.locations, city.trajectories, reports, (1, 2))
+    >>> evaluation.measured.error_km > 0 and evaluation.constant.error_km > 0
     True
     """
     check_radii(radii_km)
@@ -117,10 +117,10 @@ def scores(
     reported: Sequences,
     radii_km: Sequence[float] = (),
 ) -> Scores:
-    """NE and PRQ of ``reported``, trajectory k against trajectory k, without the floors.
+    """NE and PRQ of ``reported``, trajectory k against trajectory k.
 
-    NE is the mean error of a trajectory as a share of the largest distance in the set, PRQ the
-    percentage of its points that are reported within a radius, on average.
+    NE is the mean error of a trajectory relative to the largest distance in the set. PRQ is the
+    mean percentage of its points that are reported within a radius.
     """
     distance_km = _point_errors_km(locations, true, reported)
     return _scores(locations, true, distance_km, [distance_km <= each for each in radii_km])
@@ -142,7 +142,7 @@ def within_percent_each(
 def constant_answer(
     locations: LocationSet, true: TrajectorySet, radii_km: Sequence[float] = ()
 ) -> Scores:
-    """The floor of always answering the medoid of the public set: no data, no randomness."""
+    """The baseline that always answers the medoid of the public set."""
     distance_km = locations.distances_km(locations.medoid)[true.locations]
     return _scores(locations, true, distance_km, [distance_km <= each for each in radii_km])
 
@@ -163,15 +163,15 @@ def uniform_answer(
 
 
 def matched_by_tid(true: TrajectorySet, reported: Sequences) -> Sequences:
-    """``reported`` in the order of ``true``; refuses unless the two have the same tids."""
+    """``reported`` in the order of ``true``; the two must have the same tids."""
     position = {tid: k for k, tid in enumerate(reported.names)}
     missing = sum(tid not in position for tid in true.tids)
     extra = len(reported) - (len(true) - missing)
     if missing or extra:
         raise DomainError(
-            "reports must carry the tids of the trajectories to be compared with them, but "
+            "reports must have the tids of the trajectories, and "
             f"{missing} of {len(true)} trajectories have no report and {extra} reports have no "
-            "trajectory; reports under random ids cannot be compared, perturb with --keep-tids",
+            "trajectory; reports with random ids cannot be compared, perturb with --keep-tids",
             code="tids_differ",
             missing=missing,
             extra=extra,
@@ -182,7 +182,7 @@ def matched_by_tid(true: TrajectorySet, reported: Sequences) -> Sequences:
 def _scores(
     locations: LocationSet, true: TrajectorySet, distance_km: Floats, within: Iterable[Any]
 ) -> Scores:
-    """From the error of each point, and for each radius how much of it lies within."""
+    """Scores from the error of each point, and from which points are within each radius."""
     error_km = float(_mean_per_trajectory(true, distance_km).mean())
     hits = (_mean_per_trajectory(true, np.asarray(each, np.float64)) for each in within)
     range_query = tuple(100 * float(each.mean()) for each in hits)
@@ -203,7 +203,7 @@ def _mean_per_trajectory(true: TrajectorySet, per_point: Floats) -> Floats:
 
 
 def normalised(locations: LocationSet, error_km: float) -> float:
-    """As a share of the largest distance in the set."""
+    """The error relative to the largest distance in the set."""
     # A set whose locations all coincide has no largest distance, and no error either.
     return error_km / locations.diameter_km if locations.diameter_km > 0 else 0.0
 
@@ -219,18 +219,18 @@ def check_radii(radii_km: Sequence[float]) -> None:
 
 
 def check_same_shape(true: TrajectorySet, reported: Sequences) -> None:
-    """Refuse reports that cannot be these trajectories', point by point."""
+    """Refuse reports that do not match these trajectories point by point."""
     if isinstance(reported, AnyReports) and reported.entry_size is not None:
         raise DomainError(
-            "reports must be of journeys to be compared with trajectories, and those of "
-            f"{reported.header.mechanism} are answers to a direct question",
+            "only reports of trajectories can be compared with trajectories, and "
+            f"{reported.header.mechanism} is a frequency oracle",
             code="frequency_oracle_unsupported",
             mechanism=reported.header.mechanism,
         )
     if isinstance(reported, AnyReports) and not reported.header.linked:
         raise DomainError(
-            "reports must be in the order of the trajectories to be compared with them, and "
-            "these have random ids; for experiments, perturb with keep_tids=True",
+            "reports must be in the order of the trajectories, and these have random ids; for "
+            "experiments, perturb with keep_tids=True",
             code="random_ids",
         )
     if len(true) == 0:

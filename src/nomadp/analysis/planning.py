@@ -1,8 +1,8 @@
-"""Which mechanism serves a wish better, before anybody has sent anything.
+"""Planning: which mechanism has the smaller error for a query, before anybody has reported.
 
-Journeys are what ATLAS reports. Hotspots, density and flows may be asked for directly, or
-estimated from ATLAS' journeys; which errs less depends on epsilon, on the map, on how fine its
-areas are and on how many people answer. Both are simulated on a public crowd (`crowds.py`).
+Only ATLAS reports trajectories. Hotspots, density and flows can be estimated with a frequency
+oracle or from ATLAS reports. Which error is smaller depends on epsilon, the map, the number of
+areas and the number of people. Both are simulated on a public population (`populations.py`).
 """
 
 import math
@@ -13,131 +13,138 @@ from typing import Any
 
 import numpy as np
 
-from nomadp.analysis.populations import Asked, Population
+from nomadp.analysis.populations import Population, SimulatedQuery
 from nomadp.inference.empirical_bayes import Progress
 from nomadp.inference.shares import BootstrapFit
 from nomadp.mechanisms.atlas import Atlas
 from nomadp.mechanisms.oracles import FrequencyOracle, Trips, Visits
 from nomadp.zones import Zones, zones_of
 
-__all__ = ["REACHED", "ORACLES", "Advice", "advise"]
+__all__ = ["FEASIBLE", "ORACLES", "Advice", "advise"]
 
 ORACLES: dict[str, type[FrequencyOracle]] = {
     "hotspots": Visits,
     "density": Visits,
     "flows": Trips,
 }
-"""The question that asks for each."""
+"""The frequency oracle for each kind of query."""
 DRAWS = 10
-"""How often the answers to a direct question are drawn; of ATLAS, once."""
-REACHED = 0.5
-"""A wish is in reach where an answer errs at most so many times as much as flat does."""
+"""Simulations of the frequency oracle, whose errors are averaged; ATLAS is simulated once."""
+FEASIBLE = 0.5
+"""A query is feasible if the error is at most this part of the uniform baseline's error."""
 
 
 @dataclass(frozen=True)
 class Advice:
-    """What was found for a wish; an error is the part of people put in a wrong zone."""
+    """The simulated errors for a query. An error is the part of people in a wrong area."""
 
-    wish: str
-    question: str
+    query: str
+    oracle: str
     zones: str
     labels: int
     people: int
     epsilon: Fraction | int
     errors: dict[str, float]
-    """Of the direct question, smoothed and raw, of ATLAS estimated, and of what no privacy
-    (sampling alone) and no information (flat) give."""
-    deviation: float = 0.0
-    """Of the share of a label, on average, asked directly and raw: by its exact variance."""
-    enough: int = 0
-    """So many people bring even the raw answers to a direct question into reach."""
+    """The errors of the frequency oracle (oracle: with shrinkage; raw: without), of ATLAS, of a
+    sample without privacy (sampling), and of the uniform baseline."""
+    std_error: float = 0.0
+    """The mean standard error of the frequency oracle's raw shares, from its exact variance."""
+    people_needed: int = 0
+    """The number of people with which even the oracle's raw shares are feasible."""
     coarser: "Advice | None" = None
-    """Where this is out of reach: the same for the finest of the coarser areas that are not."""
+    """If this is not feasible: the advice for the finest coarser areas that are."""
 
     @property
     def better(self) -> str:
-        """The mechanism that errs less; a tie goes to the question, whose error is known."""
-        return self.question if self.errors["direct"] <= self.errors["atlas"] else "atlas"
+        """The mechanism with the smaller error; in a tie the oracle, whose error is known."""
+        return self.oracle if self.errors["oracle"] <= self.errors["atlas"] else "atlas"
 
     @property
     def best(self) -> float:
-        """The error of the better one."""
-        return min(self.errors["direct"], self.errors["atlas"])
+        """The smaller of the two errors."""
+        return min(self.errors["oracle"], self.errors["atlas"])
 
     @property
-    def times(self) -> float:
-        """How many times more the other errs."""
-        low, high = sorted([self.errors["direct"], self.errors["atlas"]])
+    def error_ratio(self) -> float:
+        """The ratio of the larger to the smaller error."""
+        low, high = sorted([self.errors["oracle"], self.errors["atlas"]])
         return high / low if low else 1.0
 
     @property
-    def tells(self) -> bool:
-        """Whether the better one tells anything that nobody would say without reports."""
-        return self.best < self.errors["flat"]
+    def informative(self) -> bool:
+        """Whether the smaller error is below that of the uniform baseline."""
+        return self.best < self.errors["baseline"]
 
     @property
-    def in_reach(self) -> bool:
-        """Whether it tells enough to be asked for."""
-        return self.best <= REACHED * self.errors["flat"]
+    def feasible(self) -> bool:
+        """Whether the query is feasible: see `FEASIBLE`."""
+        return self.best <= FEASIBLE * self.errors["baseline"]
 
     def as_dict(self) -> dict[str, Any]:
-        said = {"better": self.better, "tells": self.tells, "in_reach": self.in_reach}
+        verdict = {
+            "better": self.better,
+            "informative": self.informative,
+            "feasible": self.feasible,
+        }
         coarser = None if self.coarser is None else self.coarser.as_dict()
-        return {**asdict(self), **said, "coarser": coarser}
+        return {**asdict(self), **verdict, "coarser": coarser}
 
 
 def advise(
-    wish: str,
+    query: str,
     atlas: Atlas,
     people: int,
     zones: str | Zones | None = None,
     progress: Progress | None = None,
 ) -> Advice:
-    """Compare a direct question with ATLAS, both at the same epsilon, on the same map.
+    """Compare the frequency oracle with ATLAS for a query, at the same epsilon and areas.
 
-    Where neither reaches the wish, ever coarser areas are tried until one does.
+    If neither is feasible, coarser areas are tried until one is.
     """
-    kind = ORACLES[wish]
-    question = kind(locations=atlas.locations, epsilon=atlas.epsilon, zones=zones or kind.zones)
-    crowd = Population(atlas.locations, people)
-    bootstrap = crowd.surveyed(atlas, progress)
-    found = _advised(wish, Asked(crowd, question), bootstrap)
-    if found.in_reach:
-        return found
-    for larger in _coarser(question.partition):
-        asked = Asked(crowd, question.with_params(zones=larger))
-        tried = _advised(wish, asked, bootstrap)
-        if tried.in_reach:
-            return replace(found, coarser=tried)
-    return found
+    kind = ORACLES[query]
+    oracle = kind(locations=atlas.locations, epsilon=atlas.epsilon, zones=zones or kind.zones)
+    population = Population(atlas.locations, people)
+    bootstrap = population.fit(atlas, progress)
+    advice = _advised(query, SimulatedQuery(population, oracle), bootstrap)
+    if advice.feasible:
+        return advice
+    for larger in _coarser(oracle.partition):
+        simulated = SimulatedQuery(population, oracle.with_params(zones=larger))
+        coarser = _advised(query, simulated, bootstrap)
+        if coarser.feasible:
+            return replace(advice, coarser=coarser)
+    return advice
 
 
-def _advised(wish: str, asked: Asked, bootstrap: BootstrapFit) -> Advice:
+def _advised(query: str, simulated: SimulatedQuery, bootstrap: BootstrapFit) -> Advice:
     rng = np.random.default_rng(3)  # nothing private is drawn
-    question, people, raw = asked.question, asked.crowd.people, asked.raw_error
-    flat = asked.error(asked.flat)
+    oracle, people, raw = simulated.oracle, simulated.population.people, simulated.raw_error
+    baseline = simulated.error(simulated.baseline)
+    sampled = simulated.population.walkers / people  # what is left without privacy
     errors = {
-        "direct": float(np.mean([asked.direct_error(rng) for _ in range(DRAWS)])),
+        "oracle": float(np.mean([simulated.oracle_error(rng) for _ in range(DRAWS)])),
         "raw": min(1.0, raw),
-        "atlas": asked.estimated_error(bootstrap),
-        "no privacy": asked.error(asked.counted(asked.crowd.walkers / people)),
-        "flat": flat,
+        "atlas": simulated.model_error(bootstrap),
+        "sampling": simulated.error(simulated.shares_of(sampled)),
+        "baseline": baseline,
     }
-    # A variance falls with the number of people, and an error with its root.
-    enough = math.ceil(people * (raw / (REACHED * flat)) ** 2) if flat else people
-    rule, labels = question.partition.rule, question.label_count
-    named = (wish, question.name, rule, labels, people, question.epsilon, errors)
-    return Advice(*named, float(asked.deviation.mean()), enough)
+    # A variance is inversely proportional to the number of people, an error to its root.
+    people_needed = (
+        math.ceil(people * (raw / (FEASIBLE * baseline)) ** 2) if baseline else people
+    )
+    rule, labels = oracle.partition.rule, oracle.label_count
+    facts = (query, oracle.name, rule, labels, people, oracle.epsilon, errors)
+    return Advice(*facts, float(simulated.std_error.mean()), people_needed)
 
 
 def _coarser(zones: Zones) -> Iterator[Zones]:
-    """Grids of half as many rows, cells one resolution up; of polygons nobody can tell."""
+    """Coarser areas: grids with half the rows, or larger H3 cells; none for polygons."""
     kind, _, number = zones.rule.partition(":")
-    fine = int(number) if kind in ("grid", "h3") else 0
-    steps = range(fine - 1, -1, -1) if kind == "h3" else _halves(fine)
-    for each in steps:
-        larger = zones_of(zones.locations, f"{kind}:{each}")
-        if len(larger) == 1:  # holds everybody, and tells nothing
+    resolution = int(number) if kind in ("grid", "h3") else 0
+    coarser = range(resolution - 1, -1, -1) if kind == "h3" else _halves(resolution)
+    for level in coarser:
+        larger = zones_of(zones.locations, f"{kind}:{level}")
+        if len(larger) == 1:  # contains everybody, so its share is known
             return
         yield larger
 

@@ -1,7 +1,7 @@
-"""People who are made up in public: walks between places of a made-up popularity.
+"""Simulated populations: public random walks between places of made-up popularity.
 
-What a question or ATLAS would tell of them is simulated from the exact laws of both. Nobody's
-trajectories are read, and walks are not people.
+The errors of frequency oracles and of ATLAS are simulated on them, from the exact law of each.
+No real trajectory is read, and people do not move like random walks.
 """
 
 from dataclasses import dataclass
@@ -24,19 +24,22 @@ from nomadp.mechanisms.oracles import FrequencyOracle
 from nomadp.walks import public_walks
 from nomadp.zones import zones_of
 
-__all__ = ["Asked", "Population", "drawn_reports"]
+__all__ = ["Population", "SimulatedQuery", "simulated_reports"]
 
 WALKS = 2000
 DISTRICTS = "grid:8"
 UNEQUAL = 0.4
-"""Standard deviation of the logarithm of how popular a district is, and a place within it: then
-flat is about as wrong as on the sets of docs/answers.md, at which this was set."""
-_AT_ONCE = 256  # walks whose chances are held at a time
+"""The standard deviation of the log-popularity of districts, and of places within them. It was
+chosen so that the uniform baseline has about the same error as in docs/answers.md."""
+_AT_ONCE = 256  # walks whose report probabilities are in memory at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """People on public walks of two points, each as likely as its places are popular."""
+    """A number of people on public random walks of two points.
+
+    The probability of a walk is proportional to the popularity of both of its places.
+    """
 
     locations: LocationSet
     people: int
@@ -56,114 +59,121 @@ class Population:
 
     @cached_property
     def walkers(self) -> Ints:
-        """How many take each walk."""
+        """The number of people on each walk."""
         return np.random.default_rng(0).multinomial(self.people, self.weights)
 
-    def surveyed(self, atlas: Atlas, progress: Progress | None = None) -> BootstrapFit:
-        """What is learned from one draw of everybody's reports by ATLAS, for all areas."""
+    def fit(self, atlas: Atlas, progress: Progress | None = None) -> BootstrapFit:
+        """The model of ATLAS, fitted to one simulated report of each person, for all areas."""
         channel, rng = atlas.channel(2), np.random.default_rng(2)
-        count = drawn_reports(channel, self.walks, self.walkers, rng)
-        seen = np.flatnonzero(count)
-        evidence = TrajectoryEvidence(channel, possible_trajectories(channel), seen)
-        group = Group(evidence, count[seen].astype(np.float64))
+        count = simulated_reports(channel, self.walks, self.walkers, rng)
+        reported = np.flatnonzero(count)
+        evidence = TrajectoryEvidence(channel, possible_trajectories(channel), reported)
+        group = Group(evidence, count[reported].astype(np.float64))
         return bootstrap_fit(self.locations, [group], rng, progress)
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """A crowd that is asked a question, and what each way to answer it gets wrong."""
+class SimulatedQuery:
+    """A query to a simulated population, and the error of each way to estimate its shares."""
 
-    crowd: Population
-    question: FrequencyOracle
+    population: Population
+    oracle: FrequencyOracle
 
     @property
     def pairs(self) -> bool:
-        return self.question.name == "trips"
+        return self.oracle.name == "trips"
 
     def labels(self, walks: Ints) -> Ints:
-        """One for each walk, or for each of its points: (walks, 1) or (walks, 2)."""
-        zone = self.question.partition.of[walks]
+        """The label of each walk, (walks, 1), or of each of its points, (walks, 2)."""
+        zone = self.oracle.partition.of[walks]
         if self.pairs:
-            return zone[:, :1] * len(self.question.partition) + zone[:, -1:]
+            return zone[:, :1] * len(self.oracle.partition) + zone[:, -1:]
         return zone
 
-    def counted(self, weights: Floats) -> Floats:
-        label = self.labels(self.crowd.walks)
-        each = np.repeat(weights, label.shape[1])
-        count = np.bincount(label.reshape(-1), each, self.question.label_count)
+    def shares_of(self, weights: Floats) -> Floats:
+        """The share of each label, if walks have these weights."""
+        label = self.labels(self.population.walks)
+        repeated = np.repeat(weights, label.shape[1])
+        count = np.bincount(label.reshape(-1), repeated, self.oracle.label_count)
         shares: Floats = count / count.sum()
         return shares
 
     @cached_property
     def truth(self) -> Floats:
-        return self.counted(self.crowd.weights)
+        return self.shares_of(self.population.weights)
 
     @cached_property
     def places(self) -> Ints:
-        """Locations, or pairs of them, of each label."""
-        held = np.bincount(self.question.partition.of)
-        return np.outer(held, held).reshape(-1) if self.pairs else held
+        """The number of locations, or of pairs of them, of each label."""
+        size = np.bincount(self.oracle.partition.of)
+        return np.outer(size, size).reshape(-1) if self.pairs else size
 
     @property
-    def flat(self) -> Floats:
+    def baseline(self) -> Floats:
         shares: Floats = self.places / self.places.sum()
         return shares
 
     @cached_property
     def levels(self) -> Levels:
-        zones = self.question.partition
+        zones = self.oracle.partition
         groups = tuple(zones.levels())
         if self.pairs:
             groups = pair_levels(groups, zones.apart())
-        return Levels(groups, self.flat, np.arange(self.question.label_count))
+        return Levels(groups, self.baseline, np.arange(self.oracle.label_count))
 
     def error(self, shares: Floats) -> float:
-        """Half of the summed differences: who would have to be put elsewhere."""
+        """The total variation distance to the truth: the part of people in a wrong area."""
         return float(np.abs(shares - self.truth).sum() / 2)
 
-    def direct_error(self, rng: Generator) -> float:
-        """Of one draw of everybody's answers: binomials, label by label."""
-        walkers, people = self.crowd.walkers, self.crowd.people
-        label = self.labels(self.crowd.walks)
+    def oracle_error(self, rng: Generator) -> float:
+        """The error of the oracle's estimate in one simulation of everybody's reports."""
+        walkers, people = self.population.walkers, self.population.people
+        label = self.labels(self.population.walks)
+        # Each person reports one label: that of the walk, or of one of its points at random.
         first = rng.binomial(walkers, 1 / label.shape[1])
-        told = np.stack([first, walkers - first])[: label.shape[1]]
-        true = np.zeros(self.question.label_count, dtype=np.int64)
-        np.add.at(true, label.T, told)
-        law = self.question.channel
-        chances = float(law.true_chance), float(law.other_chance)
-        support = rng.binomial(true, chances[0]) + rng.binomial(people - true, chances[1])
-        found = oracle_shares(support, people, *chances, self.levels)
-        return self.error(found.values)
+        reporters = np.stack([first, walkers - first])[: label.shape[1]]
+        true = np.zeros(self.oracle.label_count, dtype=np.int64)
+        np.add.at(true, label.T, reporters)
+        law = self.oracle.channel
+        p, q = float(law.true_chance), float(law.other_chance)
+        # The support of a label is a sum of binomials; labels are drawn independently.
+        support = rng.binomial(true, p) + rng.binomial(people - true, q)
+        return self.error(oracle_shares(support, people, p, q, self.levels).values)
 
     @cached_property
-    def deviation(self) -> Floats:
-        """Of every share without smoothing, by its exact variance."""
-        law = self.question.channel
-        true, other = float(law.true_chance), float(law.other_chance)
-        gain = true - other
-        supported = other + self.truth * gain
-        spread: Floats = np.sqrt(supported * (1 - supported) / self.crowd.people) / gain
-        return spread
+    def std_error(self) -> Floats:
+        """The standard error of every raw share, from its exact variance."""
+        law = self.oracle.channel
+        p, q = float(law.true_chance), float(law.other_chance)
+        gap = p - q
+        supported = q + self.truth * gap
+        std_error: Floats = np.sqrt(supported * (1 - supported) / self.population.people) / gap
+        return std_error
 
     @property
     def raw_error(self) -> float:
-        """Expected without smoothing; where it is above 1, no shares are that wrong."""
-        return float(np.sqrt(2 / np.pi) * self.deviation.sum() / 2)
+        """The expected error of raw shares, which may exceed 1, the largest error of shares.
 
-    def estimated_error(self, bootstrap: BootstrapFit) -> float:
-        """Of what ATLAS' reports tell."""
-        size, tally = self.question.label_count, self.labels
+        The mean absolute error of a normal variable is sqrt(2 / pi) standard deviations.
+        """
+        return float(np.sqrt(2 / np.pi) * self.std_error.sum() / 2)
+
+    def model_error(self, bootstrap: BootstrapFit) -> float:
+        """The error of the shares that are estimated from ATLAS reports."""
+        size, tally = self.oracle.label_count, self.labels
         shares = estimated_shares(
             bootstrap, lambda rows: table_of(tally(rows), size), self.places
         )
         return self.error(shares.values)
 
 
-def drawn_reports(channel: Channel, journeys: Ints, people: Ints, rng: Generator) -> Ints:
-    """How often each output is reported, when so many people make each of the journeys."""
+def simulated_reports(
+    channel: Channel, trajectories: Ints, people: Ints, rng: Generator
+) -> Ints:
+    """Simulate how often each output is reported; ``people[k]`` people make trajectory k."""
     count = np.zeros(len(channel.outputs), dtype=np.int64)
     for start in range(0, len(people), _AT_ONCE):
         rows = slice(start, start + _AT_ONCE)
-        chances = probabilities(channel, journeys[rows].T)
-        count += rng.multinomial(people[rows], chances).sum(axis=0)
+        probability = probabilities(channel, trajectories[rows].T)
+        count += rng.multinomial(people[rows], probability).sum(axis=0)
     return count

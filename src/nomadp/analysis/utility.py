@@ -1,10 +1,10 @@
-"""What an epsilon buys on a map, in kilometres, before anybody has sent anything.
+"""The utility of an epsilon on a map, in kilometres, before anybody has sent a report.
 
-Simulated on walks of the public recipe, never on anybody's trajectories, so asking costs no
-privacy. The same question gets the same answer: walks and noise come from a fixed seed. Walks
-are not people; what real reports will be worth depends on where people go. Asked the other way
-round, the epsilon that reaches a goal is searched on a grid by halving, which takes for granted
-that more epsilon does not make answers worse.
+Utility is simulated on public random-walk trajectories, never on people's trajectories, so it
+uses no privacy budget. Walks and noise come from a fixed seed, so results are reproducible.
+People do not move like random walks, so the utility of real reports may differ. The smallest
+epsilon that reaches a goal is found by bisection on a grid, which assumes that a larger epsilon
+does not increase the error.
 """
 
 from collections.abc import Sequence
@@ -49,44 +49,44 @@ __all__ = [
 
 WALKS = 2000
 TURNS = 16
-"""A longer public track is straight between so many points of a walk."""
+"""The turning points of a longer public track, which is straight between them."""
 RADII_KM = (0.5, 1.0, 2.0, 5.0)
 RADIUS_SHARES = (0.02, 0.05, 0.1, 0.2)
-"""Of the largest distance, on sets so small that the radii in km would hold all of them."""
+"""Radii relative to the largest distance, for sets that the radii in km would contain whole."""
 STEP = Fraction(1, 10)
 STEPS = int(MAX_EPSILON / STEP)
 ROUNDS = STEPS.bit_length() + 1
-"""Simulations a search takes at most."""
-_AT_ONCE = 250  # walks perturbed between two signs of progress
+"""The most simulations of a search."""
+_AT_ONCE = 250  # walks perturbed between two calls of ``progress``
 
 
 @dataclass(frozen=True)
 class Quality:
-    """How good one kind of answer is on average, with the standard errors of simulating."""
+    """The mean error of one kind of answer, with standard errors of the simulation."""
 
     error_km: float
-    error_deviation_km: float
+    std_error_km: float
     normalised_error: float
     within_percent: tuple[float, ...]
-    """Of points, within each of the radii."""
-    within_deviation: tuple[float, ...]
+    """The percentage of points within each radius."""
+    within_std_error: tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class Utility:
-    """What reports of one mechanism are worth on public walks of one length."""
+    """The utility of one mechanism on public random-walk trajectories of one length."""
 
     length: int
     walks: int
     diameter_km: float
     radii_km: tuple[float, ...]
     answers: dict[str, Quality]
-    """Best first: decoded (where it can be), reported, without noise (of long tracks read
-    through control points), and constant, which is what no information gives."""
+    """In this order: decoded (if the mechanism can be decoded), reported, without noise (the
+    control points of long tracks), and constant, the no-information baseline."""
 
     @property
     def best(self) -> Quality:
-        """Of the answers that were made from reports."""
+        """The best answer that uses reports."""
         return self.answers.get("decoded", self.answers["reported"])
 
     def as_dict(self) -> dict[str, Any]:
@@ -118,7 +118,7 @@ class Goal:
         return () if self.within_km is None else (self.within_km,)
 
     def is_reached(self, quality: Quality) -> bool:
-        """By a quality that was measured at the goal's own radius."""
+        """Whether a quality, measured at the goal's radius, reaches the goal."""
         if self.error_km is not None:
             return quality.error_km <= self.error_km
         return self.percent is not None and quality.within_percent[0] >= self.percent
@@ -129,14 +129,14 @@ class Goal:
 
 @dataclass(frozen=True)
 class Needed:
-    """The answer: an epsilon of the grid, none at all, or none that is large enough."""
+    """The result of a search: an epsilon of the grid, or why there is none."""
 
     verdict: Literal["found", "not needed", "out of reach"]
     epsilon: Fraction | None
     at: Utility
-    """At that epsilon; at the largest one where none was found or needed."""
+    """The utility at that epsilon, or at the largest one if none was found or needed."""
     below: Utility | None = None
-    """One step below, where the goal is missed."""
+    """The utility one step below, which misses the goal."""
 
 
 def simulate_utility(
@@ -147,37 +147,38 @@ def simulate_utility(
     walks: int = WALKS,
     progress: Progress | None = None,
 ) -> Utility:
-    """What the epsilon of ``mechanism`` buys: public tracks reported, decoded, compared in km.
+    """Simulate the utility of ``mechanism``: perturb public tracks, decode, and compare in km.
 
-    ``length`` is the number of points of a track, ``radii_km`` those within which answers are
-    counted, ``walks`` how many tracks are simulated. ``answers`` holds what is decoded and
-    reported, beside the best constant, which is what no information gives. The same question
-    gets the same answer, and no trajectory of anybody is read. ``progress`` is told how many
-    more walks are done.
+    ``length`` is the number of points of a track, ``walks`` the number of tracks. For each of
+    ``radii_km``, the result has the percentage of points within that distance. ``answers``
+    contains decoded and reported points, and the best constant answer, which is the
+    no-information baseline. The simulation is reproducible and reads no real trajectory.
+    ``progress`` is called with the number of walks finished since its last call. Raises
+    `DomainError` for frequency oracles, whose errors are not distances.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=1)
     >>> brr = nomadp.make_mechanism("brr", city.locations, epsilon=8)
-    >>> bought = nomadp.simulate_utility(brr, length=2, walks=100)
-    >>> bought.best.error_km < bought.answers["constant"].error_km
+    >>> utility = nomadp.simulate_utility(brr, length=2, walks=100)
+    >>> utility.best.error_km < utility.answers["constant"].error_km
     True
     """
     if mechanism.is_oracle:
         raise DomainError(
-            f"an error in km is one of journeys, and {mechanism.name} asks a direct question, "
-            "whose error is one of shares; leave out the locations, or use atlas",
+            f"errors in km need reports of trajectories, and {mechanism.name} is a frequency "
+            "oracle, which reports none; leave out the locations, or use atlas",
             code="frequency_oracle_unsupported",
             mechanism=mechanism.name,
         )
     locations = mechanism.locations
     true = public_tracks(locations, length, walks)
-    found = _answers(mechanism, true, length, _reported(mechanism, true, progress))
+    answers = _answers(mechanism, true, length, _reported(mechanism, true, progress))
     return Utility(
         length,
         walks,
         locations.diameter_km,
         tuple(map(float, radii_km)),
-        {name: _quality(locations, true, there, radii_km) for name, there in found.items()},
+        {name: _quality(locations, true, points, radii_km) for name, points in answers.items()},
     )
 
 
@@ -190,46 +191,47 @@ def needed_epsilon(
     """
 
     def at(step: int) -> Utility:
-        tried = mechanism.with_params(epsilon=STEP * step)
-        found = simulate_utility(tried, length, goal.radii_km)
+        candidate = mechanism.with_params(epsilon=STEP * step)
+        utility = simulate_utility(candidate, length, goal.radii_km)
         if progress is not None:
             progress(1)
-        return found
+        return utility
 
     above = at(STEPS)
     if goal.is_reached(above.answers["constant"]):
         return Needed("not needed", None, above)
     if not goal.is_reached(above.best):
         return Needed("out of reach", None, above)
+    # Bisection: the goal is missed at `missed` steps and reached at `reached`.
     missed, reached, below = 0, STEPS, None
     while reached - missed > 1:
         middle = (missed + reached) // 2
-        found = at(middle)
-        if goal.is_reached(found.best):
-            reached, above = middle, found
+        utility = at(middle)
+        if goal.is_reached(utility.best):
+            reached, above = middle, utility
         else:
-            missed, below = middle, found
+            missed, below = middle, utility
     return Needed("found", STEP * reached, above, below)
 
 
 def _answers(
     mechanism: Mechanism, true: TrajectorySet, length: int, reported: Ints
 ) -> dict[str, Ints]:
-    """What may be answered for every point, best first."""
-    found: dict[str, Ints] = {}
+    """The answers for every point, best first."""
+    answers: dict[str, Ints] = {}
     if can_decode(mechanism):
         rows = Sequences(true.offsets, reported, true.tids)
-        made = reports_as(Header.made_by(mechanism), mechanism.locations, rows)
-        found["decoded"] = decode(mechanism, made).locations
-    found["reported"] = reported
+        reports = reports_as(Header.made_by(mechanism), mechanism.locations, rows)
+        answers["decoded"] = decode(mechanism, reports).locations
+    answers["reported"] = reported
     if isinstance(mechanism, Atlas) and length > mechanism.points_seen(length):
-        found["without noise"] = _through_control_points(mechanism, true, length)
-    found["constant"] = np.full(len(reported), mechanism.locations.medoid)
-    return found
+        answers["without noise"] = _through_control_points(mechanism, true, length)
+    answers["constant"] = np.full(len(reported), mechanism.locations.medoid)
+    return answers
 
 
 def public_tracks(locations: LocationSet, length: int, count: int) -> TrajectorySet:
-    """Walks of the public recipe; a long one is straight between its `TURNS` turning points."""
+    """Public random walks; a long one is straight between its `TURNS` turning points."""
     turns = min(length, TURNS)
     walks = public_walks(locations, turns, count, "calibration").astype(np.int64)
     rows = interpolated(locations, walks.T, length).T
@@ -237,7 +239,7 @@ def public_tracks(locations: LocationSet, length: int, count: int) -> Trajectory
 
 
 def default_radii_km(locations: LocationSet) -> tuple[float, ...]:
-    """Radii that tell something on this map."""
+    """Radii that suit the size of this map."""
     widest_km = locations.diameter_km
     if not 0 < widest_km < 2 * RADII_KM[-1]:
         return RADII_KM
@@ -245,19 +247,19 @@ def default_radii_km(locations: LocationSet) -> tuple[float, ...]:
 
 
 def _reported(mechanism: Mechanism, true: TrajectorySet, progress: Progress | None) -> Ints:
-    # Not bound to the identity: the same words at every epsilon make answers comparable.
+    # Not bound to the identity: common random numbers make epsilons comparable.
     randomness = SeededRandom(0).bound_to(f"calibration/{mechanism.name}")
     pieces = []
     for start in range(0, len(true), _AT_ONCE):
-        some = true.select(range(start, min(start + _AT_ONCE, len(true))))
-        pieces.append(perturb_many(mechanism, some, randomness.named(some.tids)).locations)
+        batch = true.select(range(start, min(start + _AT_ONCE, len(true))))
+        pieces.append(perturb_many(mechanism, batch, randomness.named(batch.tids)).locations)
         if progress is not None:
-            progress(len(some))
+            progress(len(batch))
     return np.concatenate(pieces)
 
 
 def _through_control_points(mechanism: Atlas, true: TrajectorySet, length: int) -> Ints:
-    """The tracks as they would come back if their control points were reported truly."""
+    """The tracks as interpolated from their true control points."""
     rows = true.locations.reshape(-1, length)
     control = rows[:, control_positions(length, mechanism.points_seen(length))]
     back = interpolated(mechanism.locations, control.T, length).T
@@ -265,20 +267,20 @@ def _through_control_points(mechanism: Atlas, true: TrajectorySet, length: int) 
 
 
 def _quality(
-    locations: LocationSet, true: TrajectorySet, there: Ints, radii_km: Sequence[float]
+    locations: LocationSet, true: TrajectorySet, points: Ints, radii_km: Sequence[float]
 ) -> Quality:
-    answer = TrajectorySet(true.offsets, there, true.tids)
+    answer = TrajectorySet(true.offsets, points, true.tids)
     error_km = error_km_each(locations, true, answer)
     within = [within_percent_each(locations, true, answer, radius) for radius in radii_km]
     return Quality(
         float(error_km.mean()),
-        _deviation(error_km),
+        _std_error(error_km),
         normalised(locations, float(error_km.mean())),
-        tuple(float(each.mean()) for each in within),
-        tuple(map(_deviation, within)),
+        tuple(float(percent.mean()) for percent in within),
+        tuple(map(_std_error, within)),
     )
 
 
-def _deviation(each: Any) -> float:
+def _std_error(values: Any) -> float:
     """The standard error of a mean over independent walks."""
-    return float(each.std(ddof=1) / np.sqrt(len(each))) if len(each) > 1 else 0.0
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nomadp.analysis.planning import REACHED, Advice, advise
+from nomadp.analysis.planning import FEASIBLE, Advice, advise
 from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.options import chosen_options
 from nomadp.cli.output import Answer, print_table, progress_bar, say
@@ -16,11 +16,11 @@ from nomadp.mechanisms.atlas import Atlas
 __all__ = ["advice"]
 
 ANSWERS = {
-    "direct": "frequency oracle, smoothed",
+    "oracle": "frequency oracle, smoothed",
     "raw": "frequency oracle, raw (from its exact variance)",
     "atlas": "ATLAS, fitted model",
-    "no privacy": "no privacy (sampling error only)",
-    "flat": "uniform baseline (no information)",
+    "sampling": "no privacy (sampling error only)",
+    "baseline": "uniform baseline (no information)",
 }
 UNITS = {"hotspots": "visits", "density": "visits", "flows": "trips"}
 LABELS = {"trips": "origin-destination pairs", "visits": "areas"}
@@ -114,20 +114,20 @@ def _print(found: Advice, query: str, run: list[str], *, generated: bool) -> Non
 def _share_sentence(found: Advice) -> str:
     """The error of a single share, which a sum over all areas does not show."""
     return (
-        f"{found.zones}: {found.labels:,} {LABELS.get(found.question, 'values')} with a share "
+        f"{found.zones}: {found.labels:,} {LABELS.get(found.oracle, 'values')} with a share "
         f"of {100 / found.labels:.3g} % on average; the raw standard error of the frequency "
-        f"oracle is {100 * found.deviation:.2g} percentage points each."
+        f"oracle is {100 * found.std_error:.2g} percentage points each."
     )
 
 
 def _sentence(found: Advice) -> str:
-    other = found.question if found.better == "atlas" else "atlas"
-    times = f"{found.times:.2g}"
+    other = found.oracle if found.better == "atlas" else "atlas"
+    times = f"{found.error_ratio:.2g}"
     size = "about the same" if times == "1" else f"{times} times as large"
     text = f"{_better(found)}; the error of {other} is {size}"
-    if found.in_reach:
+    if found.feasible:
         return text
-    if not found.tells:
+    if not found.informative:
         text += ", but neither is better than the baseline"
     return f"{text}. {_not_feasible(found)}"
 
@@ -141,7 +141,7 @@ def _not_feasible(found: Advice) -> str:
     """What would be feasible instead: larger areas, or more people."""
     text = (
         f"Not feasible with {found.zones}: {_remaining(found)} of the baseline's error remains "
-        f"(feasible: at most {_percent(REACHED)})"
+        f"(feasible: at most {_percent(FEASIBLE)})"
     )
     if found.coarser is not None:
         coarser = found.coarser
@@ -153,12 +153,12 @@ def _not_feasible(found: Advice) -> str:
         text += ". No coarser areas are feasible"
     return (
         f"{text}. With {found.zones}, the frequency oracle needs about "
-        f"{_rounded_up(found.enough)} people"
+        f"{_rounded_up(found.people_needed)} people"
     )
 
 
 def _remaining(found: Advice) -> str:
-    return _percent(found.best / found.errors["flat"])
+    return _percent(found.best / found.errors["baseline"])
 
 
 def _percent(ratio: float) -> str:

@@ -34,7 +34,7 @@ def print_utility(utility: Utility, epsilon: Fraction | int) -> None:
             [
                 ANSWERS[name],
                 f"{quality.error_km:.3f}",
-                f"{quality.error_deviation_km:.3f}",
+                f"{quality.std_error_km:.3f}",
                 f"{quality.normalised_error:.4f}",
                 *(f"{percent:.1f}" for percent in quality.within_percent),
             ]

@@ -1,8 +1,9 @@
-"""Bayes estimates of whole journeys from ATLAS reports.
+"""Bayes estimates of whole trajectories from reports of codewords.
 
-The possible truths are fresh public walks. Before anything is learned from reports, the best
-answer to a report is the reported journey itself: the atlas was made so. Only distinct reports
-are worked out; a million of them cost no more than the atlas has journeys.
+The possible truths are fresh public random walks. With the public prior, the best estimate for
+a report is the reported codeword itself, because Lloyd's algorithm has made each codeword the
+best estimate for its reports. Only distinct reports are decoded, so the time is limited by the
+size of the codebook, not by the number of reports.
 """
 
 import math
@@ -27,21 +28,24 @@ from nomadp.walks import public_walks
 __all__ = ["CodebookDecoder", "possible_trajectories"]
 
 WALKS_EACH, WALKS_LEAST, WALKS_MOST = 64, 8192, 32768
-"""Possible truths for each journey of the atlas, and in all."""
-TRUSTED = 0.35
-"""How much a learned prior is believed: it also tells apart truths that no report does."""
-_ROWS = 1024  # reports whose masses are held at a time
+"""The number of possible truths: per codeword, and its limits."""
+PRIOR_WEIGHT = 0.35
+"""The weight of a fitted prior, mixed with the uniform one: a fitted prior also distinguishes
+truths between which no report can decide."""
+_ROWS = 1024  # reports whose posteriors are in memory at a time
 
 
 @dataclass(frozen=True, eq=False)
 class CodebookDecoder:
-    """Decodes reports of one law, at its control points; each distinct report only once."""
+    """Decodes reports of one law at its control points, each distinct report only once."""
 
     law: CodewordReports
     prior: Prior | None = None
-    """By default every journey of the public walk is equally likely."""
+    """By default all public random walks are equally likely."""
     level: float = 0.9
-    _known: dict[int, tuple[Ints, Floats]] = field(default_factory=dict, init=False, repr=False)
+    _decoded: dict[int, tuple[Ints, Floats]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     def __post_init__(self) -> None:
         check_level(self.level)
@@ -56,64 +60,69 @@ class CodebookDecoder:
 
     @cached_property
     def weights(self) -> Floats:
-        """The prior probability of every possible journey."""
+        """The prior probability of every possible trajectory."""
         if self.prior is None:
             return np.full(len(self.support), 1.0 / len(self.support))
-        learned = self.prior.weights(self.support)
-        if not self.looks_up:
-            return learned
-        return TRUSTED * learned + (1 - TRUSTED) / len(self.support)
+        fitted = self.prior.weights(self.support)
+        if not self.returns_codeword:
+            return fitted
+        return PRIOR_WEIGHT * fitted + (1 - PRIOR_WEIGHT) / len(self.support)
 
     @cached_property
-    def looks_up(self) -> bool:
-        """Whether a reported journey is its own best answer, as long as no prior says more.
+    def returns_codeword(self) -> bool:
+        """Whether the reported codeword is the estimate, unless a prior improves it.
 
-        Not with another channel, and not where all truths can be looked at.
+        That holds for the channel the codebook was optimised for. Where all possible truths fit
+        into the support, the exact posterior is used instead.
         """
         atlas = self.channel.atlas
-        every = len(self.support) == len(atlas.locations) ** atlas.length
-        own = self.channel.near_count == atlas.near_count
-        return own and math.isfinite(atlas.error_km) and not every
+        complete = len(self.support) == len(atlas.locations) ** atlas.length
+        same_channel = self.channel.near_count == atlas.near_count
+        return same_channel and math.isfinite(atlas.error_km) and not complete
 
     def decode(self, indices: Ints, length: int | None = None) -> DecodedPoints:
-        """A row of locations for each report, which is the number of a journey.
+        """A row of ``length`` locations for each report, which is the number of a codeword.
 
-        Of the law's length, or of another that is reported through as many control points.
+        The default is the law's length; other lengths must have the same control points.
         """
         reports = np.asarray(indices, dtype=np.int64)
         check_indices(reports, self.channel.atlas)
         distinct, which = np.unique(reports, return_inverse=True)
-        self._learn_about([one for one in distinct.tolist() if one not in self._known])
+        self._decode_distinct([one for one in distinct.tolist() if one not in self._decoded])
         length = length or self.law.length
         shape = (len(distinct), self.channel.atlas.length)
         control, radius = np.empty(shape, dtype=np.int64), np.empty(shape)
         for row, report in enumerate(distinct.tolist()):
-            control[row], radius[row] = self._known[report]
+            control[row], radius[row] = self._decoded[report]
         table = interpolated(self.law.locations, control.T, length).T
         return DecodedPoints(table[which], _between_km(radius.T, length)[which], self.level)
 
-    def _learn_about(self, reports: list[int]) -> None:
+    def _decode_distinct(self, reports: list[int]) -> None:
         if not reports:
             return
         evidence = TrajectoryEvidence(self.channel, self.support, np.array(reports))
-        evidence.near  # noqa: B018 - found once, before threads share it
+        evidence.near  # noqa: B018 - computed once, before threads share it
         with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
             positions = range(self.support.shape[1])
-            columns = list(threads.map(lambda i: self._position(evidence, i), positions))
-        best = np.stack([answer for answer, _ in columns], axis=1)
+            columns = list(
+                threads.map(lambda i: self._estimate_position(evidence, i), positions)
+            )
+        best = np.stack([location for location, _ in columns], axis=1)
         radius = np.stack([km for _, km in columns], axis=1)
         for row, report in enumerate(reports):
-            self._known[report] = best[row], radius[row]
+            self._decoded[report] = best[row], radius[row]
 
-    def _position(self, evidence: TrajectoryEvidence, position: int) -> tuple[Ints, Floats]:
-        """The best answer to every report at one position, and its radius."""
+    def _estimate_position(
+        self, evidence: TrajectoryEvidence, position: int
+    ) -> tuple[Ints, Floats]:
+        """The estimate and the credible radius of every report at one position."""
         places, label = np.unique(self.support[:, position], return_inverse=True)
         answers = Answers(self.law.locations, places)
         best, radius = [], []
         for start in range(0, len(evidence.reports), _ROWS):
             rows = slice(start, start + _ROWS)
             mass = evidence.posterior(self.weights, label, len(places), rows)
-            if not self.looks_up:
+            if not self.returns_codeword:
                 best.append(answers.best(mass))
             else:
                 best.append(self.channel.atlas.codewords[evidence.reports[rows], position])
@@ -125,9 +134,9 @@ class CodebookDecoder:
 
 
 def possible_trajectories(channel: CodewordResponse) -> Ints:
-    """The truths a report may stand for: public walks that the atlas was not made from.
+    """The possible truths: public random walks that did not train the codebook.
 
-    Where there are no more journeys than that, every one: so none is missing.
+    If there are no more trajectories than that, all of them, so that none is missing.
     """
     atlas = channel.atlas
     places, length = len(atlas.locations), atlas.length
@@ -142,16 +151,16 @@ def check_indices(reports: Ints, atlas: Codebook) -> None:
         reports.size and not 0 <= reports.min() <= reports.max() < atlas.size
     ):
         raise DomainError(
-            f"reports must be rows of the atlas of {atlas.size} journeys, and some are not",
+            f"reports must be numbers of one of {atlas.size} codewords, and some are not",
             code="report_out_of_range",
             size=atlas.size,
         )
 
 
 def _between_km(radius: Floats, length: int) -> Floats:
-    """Radii for every position, (reports, length); between control points the larger one.
+    """The radius at every position, (reports, length); between control points the larger one.
 
-    What lies between control points was never reported, so there the level is not promised.
+    Points between control points were not reported, so their radius has no guaranteed level.
     """
     positions = control_positions(length, len(radius))
     after = np.searchsorted(positions, np.arange(length), side="left")

@@ -1,8 +1,8 @@
-"""The location with the smallest expected error, and how far the truth may be from it.
+"""The Bayes estimate of a location, and its credible radius.
 
-Bayes: given how probable every location is, the best answer under a distance is the one with
-the smallest expected distance. It is computed for many reports at once as one matrix product.
-Everything here reads released values and public ones only: it is post-processing and free.
+Given the posterior of the true location, the Bayes estimate is the location with the smallest
+expected distance. It is computed for many reports at once, as one matrix product. Everything
+here reads only released and public values: it is post-processing, at no privacy cost.
 """
 
 from dataclasses import dataclass
@@ -21,18 +21,19 @@ Floats = NDArray[np.float64]
 Mass = NDArray[np.float32]
 
 CANDIDATES_MAX = 4096
-"""Larger sets answer with one of so many, evenly chosen among the places that may be true."""
-SURE = 2.0
-"""An answer is given up for one that is nearer by so many standard deviations."""
-_AT_ONCE = 1024  # reports whose sorted distances are held at a time
+"""The most candidates for an estimate. In larger sets they are evenly spaced among the
+locations of the support."""
+STD_ERRORS_MIN = 2.0
+"""The gain, in Monte Carlo standard errors, for which one estimate replaces another."""
+_AT_ONCE = 1024  # reports whose sorted distances are in memory at a time
 
 
 @dataclass(frozen=True)
 class DecodedPoints:
-    """Estimated locations, with the radius around each that holds ``level`` of the mass.
+    """Estimated locations, each with its credible radius.
 
-    `decode` makes it: ``locations`` are indices, one for each reported point in their order,
-    and ``radius_km`` are kilometres.
+    `decode` returns it. ``locations`` has the index of one location for each reported point, in
+    order. The truth is within ``radius_km`` (in km) with posterior probability ``level``.
 
     >>> import nomadp, numpy
     >>> estimate = nomadp.DecodedPoints(numpy.array([3, 1]), numpy.array([0.5, 2.0]), level=0.9)
@@ -48,7 +49,7 @@ class DecodedPoints:
         check_level(self.level)
         if self.locations.shape != self.radius_km.shape:
             raise InvalidArgument(
-                "an estimate must have one radius per location, got "
+                "decoded points must have one radius per location, got "
                 f"{self.locations.shape} and {self.radius_km.shape}",
                 code="array_sizes_differ",
             )
@@ -59,11 +60,14 @@ class DecodedPoints:
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What may be answered when the truth is one of ``places``."""
+    """Bayes estimates when the truth is one of ``places``.
+
+    A posterior is a row of probabilities, with a column for each of ``places``.
+    """
 
     locations: LocationSet
     places: Ints
-    """Locations the truth may be at: what the columns of a mass stand for."""
+    """The locations at which the truth may be."""
 
     @cached_property
     def candidates(self) -> Ints:
@@ -74,53 +78,54 @@ class Answers:
 
     @cached_property
     def table_km(self) -> Mass:
-        """From every place (rows) to every candidate."""
+        """The distance from every place (row) to every candidate (column)."""
         table = np.empty((len(self.places), len(self.candidates)), dtype=np.float32)
         for row, place in enumerate(self.places.tolist()):
             table[row] = self.locations.distances_km(place)[self.candidates]
         return table
 
     def expected_km(self, mass: Mass) -> Mass:
-        """The expected error of every candidate (last axis), for each row of masses."""
+        """The expected error of every candidate (column), for each posterior (row)."""
         return mass @ self.table_km
 
     def best(self, mass: Mass) -> Ints:
-        """For each row, the candidate with the smallest expected error; the first in a tie."""
-        found: Ints = self.candidates[self.expected_km(mass).argmin(axis=1)]
-        return found
+        """The candidate with the smallest expected error, the first in a tie."""
+        estimates: Ints = self.candidates[self.expected_km(mass).argmin(axis=1)]
+        return estimates
 
     def improved(self, answers: Ints, mass: Mass, noise: Mass) -> Ints:
-        """For each row the best candidate, where it beats a given answer beyond chance.
+        """The best candidates, where they are significantly better than the given answers.
 
-        Masses come from a sample of possible truths; ``noise`` are their variances.
+        The posterior comes from a sample of possible truths; ``noise`` is its variance.
         """
         best = self.best(mass)
         old_km, new_km = (
-            self.locations.distances_between_km(each[:, None], self.places[None, :])
-            for each in (answers, best)
+            self.locations.distances_between_km(estimates[:, None], self.places[None, :])
+            for estimates in (answers, best)
         )
         gain_km = (mass * (old_km - new_km)).sum(axis=1)
-        away_km = old_km - new_km - gain_km[:, None]
-        deviation_km = np.sqrt((noise * away_km**2).sum(axis=1))
-        return np.where(gain_km > SURE * deviation_km, best, answers)
+        # The delta method for a ratio of sums over sampled truths.
+        residual_km = old_km - new_km - gain_km[:, None]
+        std_error_km = np.sqrt((noise * residual_km**2).sum(axis=1))
+        return np.where(gain_km > STD_ERRORS_MIN * std_error_km, best, answers)
 
     def radius_km(self, mass: Mass, answers: Ints, level: float) -> Floats:
-        """The smallest radius around each answer with at least ``level`` of its row's mass."""
+        """The credible radius: the smallest with at least ``level`` of the posterior inside."""
         radius = np.empty(len(answers))
-        alike = np.argsort(answers, kind="stable")  # then few answers have to be sorted around
+        by_answer = np.argsort(answers, kind="stable")  # equal answers share sorted distances
         for start in range(0, len(answers), _AT_ONCE):
-            some = alike[start : start + _AT_ONCE]
-            distinct, which = np.unique(answers[some], return_inverse=True)
+            batch = by_answer[start : start + _AT_ONCE]
+            distinct, which = np.unique(answers[batch], return_inverse=True)
             rows = [self.locations.distances_km(one)[self.places] for one in distinct.tolist()]
             distance = np.stack(rows)
             order = np.argsort(distance, axis=1)
             inside = np.cumsum(
-                np.take_along_axis(mass[some], order[which], axis=1), axis=1, dtype=float
+                np.take_along_axis(mass[batch], order[which], axis=1), axis=1, dtype=float
             )
-            # Rounded sums may miss a level of 1 by a hair: the last place is always enough.
+            # Rounding may leave the sum just below a level of 1: the last place is enough.
             short = inside < level * inside[:, -1:] * (1 - 1e-6)
-            at = np.minimum(short.sum(axis=1), distance.shape[1] - 1)
-            radius[some] = distance[which, order[which, at]]
+            last = np.minimum(short.sum(axis=1), distance.shape[1] - 1)
+            radius[batch] = distance[which, order[which, last]]
         return radius
 
 

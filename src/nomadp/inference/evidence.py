@@ -1,8 +1,9 @@
-"""What reports say about every possible truth, from the exact law of the report.
+"""The likelihood of every possible truth, from the exact law of the reports.
 
-A *support* is a public list of possible truths: journeys, or single locations. Evidence joins
-it with the distinct reports that came in, and answers the three questions inference asks: how
-probable each report was, how many reporters each truth explains, and where the mass lies.
+A *support* is a public list of possible truths: trajectories, or single locations. Evidence is
+the likelihood matrix of the distinct reports over a support, in a form that is fast to multiply
+with. It provides the marginal probability of each report, the expected number of people with
+each truth (the E step of EM), and posterior distributions.
 """
 
 from abc import ABC, abstractmethod
@@ -26,14 +27,14 @@ __all__ = [
     "near_matrix",
 ]
 
-_AT_ONCE = 4096  # truths worked on at a time
+_AT_ONCE = 4096  # truths in memory at a time
 
 
 def near_matrix(channel: CodewordResponse, support: Ints, reports: Ints) -> "csr_array[Any]":
-    """1 where a truth of the support (row) counts a report (column) as near."""
+    """1 where a report (column) is one of the k nearest codewords of a truth (row)."""
     from scipy.sparse import csr_array, vstack  # slow to import
 
-    if channel.near_count == channel.atlas.size:  # then all weigh the same: nothing stands out
+    if channel.near_count == channel.atlas.size:  # all codewords have the same weight
         return csr_array(np.zeros((len(support), len(reports)), dtype=np.float64))
     near = [
         csr_array(channel.near(support[k : k + _AT_ONCE].T)[:, reports], dtype=np.float64)
@@ -43,7 +44,7 @@ def near_matrix(channel: CodewordResponse, support: Ints, reports: Ints) -> "csr
 
 
 class Evidence(ABC):
-    """The law of some distinct reports, given each truth of a support."""
+    """The likelihood of distinct reports, given each truth of a support."""
 
     support: Ints  # (truths, positions)
     reports: Ints  # (reports,) distinct
@@ -51,35 +52,36 @@ class Evidence(ABC):
     @property
     @abstractmethod
     def outputs(self) -> int:
-        """How many different reports there could be."""
+        """The number of possible reports."""
 
     @abstractmethod
     def marginals(self, prior: Floats) -> Floats:
-        """How probable each report was, when truths have this probability."""
+        """The marginal probability of each report under a prior of the truths."""
 
     @abstractmethod
     def weighted_likelihood(self, rates: Floats) -> Floats:
-        """The chances of the reports for each truth, each times its rate, summed."""
+        """For each truth, the sum of the likelihoods of all reports, each times its rate."""
 
     def expected_counts(self, prior: Floats, counts: Floats) -> Floats:
-        """Of reports that came in so often, how many each truth accounts for, expectedly."""
+        """The expected number of reports that come from each truth (the E step of EM)."""
         return prior * self.weighted_likelihood(counts / self.marginals(prior))
 
     @abstractmethod
     def posterior(self, prior: Floats, label: Ints, size: int, rows: slice) -> Mass:
-        """Posterior mass by the label of the truths, for these reports; rows sum to 1."""
+        """The posterior of the truth's label for these reports, one row each; rows sum to 1."""
 
     @abstractmethod
     def label_shares(self, prior: Floats, table: Any, rows: slice) -> Floats:
-        """What these reports say of each label, where ``table`` counts the labels of truths.
+        """The posterior share of each label, for these reports; rows sum to 1.
 
-        A row of the table stands for a label, a column for a truth; rows of shares sum to 1.
+        ``table`` counts how often each truth (column) has each label (row).
         """
 
 
 @dataclass(frozen=True, eq=False)
 class TrajectoryEvidence(Evidence):
-    """Two levels: every truth may lead to any report, a few are likelier to lead to it."""
+    """Reports of codewords. The likelihood has two values: the k nearest codewords of a truth
+    are more likely by the same factor, so the matrix is a constant plus a sparse one."""
 
     channel: CodewordResponse
     support: Ints
@@ -91,21 +93,21 @@ class TrajectoryEvidence(Evidence):
 
     @cached_property
     def gain(self) -> float:
-        """How much likelier a report is for a truth it is near to, beyond once."""
+        """The likelihood ratio of a near to another codeword, minus 1."""
         return float(self.channel.bound - 1)
 
     @cached_property
     def near(self) -> "csr_array[Any]":
-        """1 where a report (row) counts as near to a truth (column)."""
+        """1 where a report (row) is one of the nearest codewords of a truth (column)."""
         from scipy.sparse import csr_array  # slow to import
 
         return csr_array(self._near_transposed.T)
 
     @cached_property
     def _floor(self) -> float:
-        """The chance of a report that is not near."""
+        """The likelihood of a codeword that is not near."""
         size, near = self.channel.atlas.size, self.channel.near_count
-        if near == size:  # then all weigh the same, and `near` marks none
+        if near == size:  # all have the same weight, and `near` marks none
             return 1 / size
         return 1 / (near * self.gain + size)
 
@@ -114,51 +116,54 @@ class TrajectoryEvidence(Evidence):
         return near_matrix(self.channel, self.support, self.reports)
 
     def marginals(self, prior: Floats) -> Floats:
-        near = self._near_transposed.T @ prior  # a view: learning needs no second copy
-        found: Floats = self._floor * (prior.sum() + self.gain * near)
-        return found
+        near = self._near_transposed.T @ prior  # a view: fitting needs no second copy
+        values: Floats = self._floor * (prior.sum() + self.gain * near)
+        return values
 
     def weighted_likelihood(self, rates: Floats) -> Floats:
         near = self._near_transposed @ rates
-        found: Floats = self._floor * (rates.sum() + self.gain * near)
-        return found
+        values: Floats = self._floor * (rates.sum() + self.gain * near)
+        return values
 
     def posterior(self, prior: Floats, label: Ints, size: int, rows: slice) -> Mass:
-        mass = self._gathered(prior, self.gain, label, size, rows)
+        mass = self._label_sums(prior, self.gain, label, size, rows)
         mass /= mass.sum(axis=1, keepdims=True)
         return mass.astype(np.float32)
 
     def posterior_variance(self, prior: Floats, label: Ints, size: int, rows: slice) -> Mass:
-        """The variance of every mass, as a support is a sample: of squared shares, the sums."""
-        near = self.gain**2 + 2 * self.gain  # (1 + gain)^2 is once and so much more
-        squares = self._gathered(prior**2, near, label, size, rows)
+        """The Monte Carlo variance of the posterior, as the support is a sample of truths.
+
+        It is the sum of the squared posterior probabilities of the truths with each label.
+        """
+        near = self.gain**2 + 2 * self.gain  # (1 + gain)^2 - 1
+        squares = self._label_sums(prior**2, near, label, size, rows)
         total = prior.sum() + self.gain * (self.near[rows] @ prior)
         posterior_variance: Mass = (squares / total[:, None] ** 2).astype(np.float32)
         return posterior_variance
 
-    def _gathered(
+    def _label_sums(
         self, values: Floats, gain: float, label: Ints, size: int, rows: slice
     ) -> Floats:
-        """Values of all truths by their label, those of near ones so much more often."""
+        """Sums of values over the truths of each label; near truths count 1 + gain times."""
         from scipy.sparse import csr_array
 
         truths = np.arange(len(self.support))
         of_label = csr_array((values, (truths, label)), shape=(len(values), size))
-        found: Floats = gain * (self.near[rows] @ of_label).toarray()
-        found += np.bincount(label, weights=values, minlength=size)
-        return found
+        sums: Floats = gain * (self.near[rows] @ of_label).toarray()
+        sums += np.bincount(label, weights=values, minlength=size)
+        return sums
 
     def label_shares(self, prior: Floats, table: Any, rows: slice) -> Floats:
         weighted = (table.multiply(prior)).tocsr().T  # truths by labels
-        found: Floats = self.gain * (self.near[rows] @ weighted).toarray()
-        found += np.asarray(table @ prior)
-        found /= found.sum(axis=1, keepdims=True)
-        return found
+        shares: Floats = self.gain * (self.near[rows] @ weighted).toarray()
+        shares += np.asarray(table @ prior)
+        shares /= shares.sum(axis=1, keepdims=True)
+        return shares
 
 
 @dataclass(frozen=True, eq=False)
 class TableEvidence(Evidence):
-    """One channel over single locations, as a table: the support is every location."""
+    """Reports of single points, by a dense table; the support is all public locations."""
 
     channel: Channel
     reports: Ints
@@ -173,7 +178,7 @@ class TableEvidence(Evidence):
 
     @cached_property
     def table(self) -> Floats:
-        """The chance of each report (row) for each location (column)."""
+        """The likelihood of each report (row) given each location (column)."""
         truths = self.support[:, 0]
         blocks = [
             probabilities(self.channel, truths[start : start + _AT_ONCE])[:, self.reports]
@@ -182,12 +187,12 @@ class TableEvidence(Evidence):
         return np.ascontiguousarray(np.concatenate(blocks).T)
 
     def marginals(self, prior: Floats) -> Floats:
-        found: Floats = self.table @ prior
-        return found
+        values: Floats = self.table @ prior
+        return values
 
     def weighted_likelihood(self, rates: Floats) -> Floats:
-        found: Floats = rates @ self.table
-        return found
+        values: Floats = rates @ self.table
+        return values
 
     def posterior(self, prior: Floats, label: Ints, size: int, rows: slice) -> Mass:
         joint = self.table[rows] * prior
@@ -197,6 +202,6 @@ class TableEvidence(Evidence):
         return mass.astype(np.float32)
 
     def label_shares(self, prior: Floats, table: Any, rows: slice) -> Floats:
-        found: Floats = np.asarray((table @ (self.table[rows] * prior).T).T)
-        found /= found.sum(axis=1, keepdims=True)
-        return found
+        values: Floats = np.asarray((table @ (self.table[rows] * prior).T).T)
+        values /= values.sum(axis=1, keepdims=True)
+        return values

@@ -1,6 +1,6 @@
-"""How often places and zones are visited, and where people go from where.
+"""Shares of visits and origin-destination flows, from a fitted model of any mechanism.
 
-Asked of reports of journeys or points, or of those of direct questions, in the same way.
+Frequency oracles, and mechanisms that report points or trajectories, have the same interface.
 """
 
 from dataclasses import replace
@@ -38,29 +38,29 @@ __all__ = [
 
 
 def visit_shares(
-    learned: Model, zones: str | Zones | None = None, at: str | None = None
+    model: Model, zones: str | Zones | None = None, at: str | None = None
 ) -> Shares:
-    """The share of visits at each location, or in each of some zones, with its uncertainty.
+    """The share of visits at each location or in each zone, with standard errors.
 
-    A direct question has zones of its own, and tells of larger ones made of them. ``at`` is
-    visits, starts or ends: what was asked, or of trips their starts, if it is left out.
+    A frequency oracle has its own zones, and can also estimate shares of unions of them. ``at``
+    is visits, starts or ends. The default is what the oracle reports; for trips, their starts.
     """
-    mechanism = learned.mechanism
+    mechanism = model.mechanism
     if isinstance(mechanism, FrequencyOracle):
-        return oracle_hotspots(mechanism, learned.counts, zones_for(mechanism, zones), at)
-    return _point_shares(_survey(learned), _zone(learned, zones), _checked(at))
+        return oracle_hotspots(mechanism, model.counts, zones_for(mechanism, zones), at)
+    return _point_shares(_bootstrap_of(model), _zone(model, zones), _checked(at))
 
 
 def visit_tally(
-    learned: Model, zones: str | Zones | None = None, at: str | None = None
+    model: Model, zones: str | Zones | None = None, at: str | None = None
 ) -> tuple[BootstrapFit, Tally]:
-    """What `visit_shares` counts of which journeys."""
-    zone = _zone(learned, zones)
-    return _point_tally(_survey(learned), zone, _checked(at), int(zone.max()) + 1)
+    """The bootstrap fit that `visit_shares` uses, and the labels that it counts."""
+    zone = _zone(model, zones)
+    return _point_tally(_bootstrap_of(model), zone, _checked(at), int(zone.max()) + 1)
 
 
 def asked_of(mechanism: Mechanism, at: str | None) -> str:
-    """Of which points of journeys an answer tells."""
+    """Which points of trajectories the shares are about: visits, starts or ends."""
     if not isinstance(mechanism, FrequencyOracle):
         return _checked(at)
     return at or ("starts" if mechanism.name == "trips" else mechanism.name)
@@ -76,102 +76,106 @@ def _checked(at: str | None) -> str:
     return at or "visits"
 
 
-def _zone(learned: Model, zones: str | Zones | None) -> Ints:
-    world = learned.mechanism.locations
+def _zone(model: Model, zones: str | Zones | None) -> Ints:
+    world = model.mechanism.locations
     return np.arange(len(world)) if zones is None else zones_on(world, zones).of
 
 
-def _survey(learned: Model) -> BootstrapFit:
-    if learned.bootstrap is None:
+def _bootstrap_of(model: Model) -> BootstrapFit:
+    if model.bootstrap is None:
         raise InvalidArgument(
-            "what reports of journeys tell must have been learned", code="model_without_survey"
+            "the model must contain a fit to reports of trajectories",
+            code="model_without_survey",
         )
-    return learned.bootstrap
+    return model.bootstrap
 
 
-def location_shares(learned: BootstrapFit) -> Shares:
-    """The share of visits at each location, (m,); flat is the same everywhere.
+def location_shares(bootstrap: BootstrapFit) -> Shares:
+    """The share of visits at each location, (m,); the baseline is the same everywhere.
 
-    Of a long trajectory, its control points are the visits.
+    The visits of a long trajectory are its control points.
     """
-    return _point_shares(learned, np.arange(len(learned.locations)))
+    return _point_shares(bootstrap, np.arange(len(bootstrap.locations)))
 
 
-def cell_shares(learned: BootstrapFit, granularity: int) -> Shares:
-    """The share of visits in each cell of a grid; flat is as dense as the set itself."""
-    cell = UnitSquare(learned.locations).cells(granularity)
-    return _point_shares(learned, cell, size=granularity**2)
+def cell_shares(bootstrap: BootstrapFit, granularity: int) -> Shares:
+    """The share of visits in each cell of a grid; the baseline is the density of locations."""
+    cell = UnitSquare(bootstrap.locations).cells(granularity)
+    return _point_shares(bootstrap, cell, size=granularity**2)
 
 
 _POINTS = {"visits": slice(None), "starts": slice(0, 1), "ends": slice(-1, None)}
 
 
 def _point_shares(
-    learned: BootstrapFit, zone: Ints, at: str = "visits", *, size: int | None = None
+    bootstrap: BootstrapFit, zone: Ints, at: str = "visits", *, size: int | None = None
 ) -> Shares:
-    """The share of these points of journeys in each zone; flat is as dense as the set."""
+    """The share of points in each zone; the baseline is the density of locations."""
     size = int(zone.max()) + 1 if size is None else size
-    asked, tally = _point_tally(learned, zone, at, size)
-    return estimated_shares(asked, tally, np.bincount(zone, minlength=size))
+    selected, tally = _point_tally(bootstrap, zone, at, size)
+    return estimated_shares(selected, tally, np.bincount(zone, minlength=size))
 
 
 def _point_tally(
-    learned: BootstrapFit, zone: Ints, at: str, size: int
+    bootstrap: BootstrapFit, zone: Ints, at: str, size: int
 ) -> tuple[BootstrapFit, Tally]:
     points = _POINTS[at]
-    asked = learned if at == "visits" else moving(learned)
-    return asked, lambda rows: table_of(zone[rows[:, points]], size)
+    selected = bootstrap if at == "visits" else moving(bootstrap)
+    return selected, lambda rows: table_of(zone[rows[:, points]], size)
 
 
-def flow_shares(learned: Model, zones: str | Zones | None = None) -> Shares:
-    """The share of trips from each zone to each, with its uncertainty.
+def flow_shares(model: Model, zones: str | Zones | None = None) -> Shares:
+    """The share of trips of each origin-destination pair of zones, with standard errors.
 
-    A trip goes from the first to the last point of a journey: entry ``i * len(zones) + j`` of
-    ``values`` is from zone i to zone j. Without zones, those of the question, or grid:4.
+    A trip goes from the first to the last point of a trajectory. Entry ``i * len(zones) + j``
+    of ``values`` is from zone i to zone j. By default zones are those of the oracle, or grid:4.
     """
-    mechanism = learned.mechanism
+    mechanism = model.mechanism
     if isinstance(mechanism, FrequencyOracle):
-        return oracle_trips(mechanism, learned.counts, zones_for(mechanism, zones))
-    asked = zones_on(mechanism.locations, zones or "grid:4")
-    return _pair_shares(_survey(learned), asked.of)
+        return oracle_trips(mechanism, model.counts, zones_for(mechanism, zones))
+    partition = zones_on(mechanism.locations, zones or "grid:4")
+    return _pair_shares(_bootstrap_of(model), partition.of)
 
 
-def flow_tally(learned: Model, zones: Zones) -> tuple[BootstrapFit, Tally]:
-    """What `flow_shares` counts of which journeys."""
-    return moving(_survey(learned)), _pair_tally(zones.of, len(zones))
+def flow_tally(model: Model, zones: Zones) -> tuple[BootstrapFit, Tally]:
+    """The bootstrap fit that `flow_shares` uses, and the labels that it counts."""
+    return moving(_bootstrap_of(model)), _pair_tally(zones.of, len(zones))
 
 
-def trip_shares(learned: BootstrapFit, granularity: int) -> Shares:
-    """The share of trips from each cell of a grid (first point) to each (last), flattened."""
-    cell = UnitSquare(learned.locations).cells(granularity)
-    return _pair_shares(learned, cell, granularity**2)
+def trip_shares(bootstrap: BootstrapFit, granularity: int) -> Shares:
+    """The share of trips from each cell of a grid to each other cell, flattened."""
+    cell = UnitSquare(bootstrap.locations).cells(granularity)
+    return _pair_shares(bootstrap, cell, granularity**2)
 
 
-def _pair_shares(learned: BootstrapFit, zone: Ints, size: int | None = None) -> Shares:
-    """Only reports of whole journeys tell. Flat: both ends anywhere, independently."""
+def _pair_shares(bootstrap: BootstrapFit, zone: Ints, size: int | None = None) -> Shares:
+    """The baseline has uniform and independent origins and destinations."""
     zones = int(zone.max()) + 1 if size is None else size
     places = np.bincount(zone, minlength=zones)
 
-    held = np.outer(places, places).reshape(-1)
-    differ = np.add.outer(relative_variance(places), relative_variance(places)).reshape(-1)
-    return estimated_shares(moving(learned), _pair_tally(zone, zones), held, differ)
+    n_pairs = np.outer(places, places).reshape(-1)
+    variances = np.add.outer(relative_variance(places), relative_variance(places)).reshape(-1)
+    return estimated_shares(moving(bootstrap), _pair_tally(zone, zones), n_pairs, variances)
 
 
 def _pair_tally(zone: Ints, zones: int) -> Tally:
     return lambda rows: table_of(zones * zone[rows[:, :1]] + zone[rows[:, -1:]], zones**2)
 
 
-def moving(learned: BootstrapFit) -> BootstrapFit:
-    """The same, asked about whole journeys only."""
-    kept = [k for k, group in enumerate(learned.groups) if group.evidence.support.shape[1] > 1]
-    if not kept:
+def moving(bootstrap: BootstrapFit) -> BootstrapFit:
+    """The fit, restricted to reports of whole trajectories: single points have no trips."""
+    moving_groups = [
+        k for k, group in enumerate(bootstrap.groups) if group.evidence.support.shape[1] > 1
+    ]
+    if not moving_groups:
         raise DomainError(
-            "trips need reports of whole journeys of at least 2 locations, got none; "
-            "mechanisms that perturb each point on its own do not report any",
+            "trips need reports of whole trajectories of at least 2 locations, got none; "
+            "mechanisms that perturb each point separately do not report any",
             code="reports_of_points",
         )
     resamples = tuple(
-        (tuple(groups[k] for k in kept), prior) for groups, prior in learned.resamples
+        (tuple(groups[k] for k in moving_groups), prior)
+        for groups, prior in bootstrap.resamples
     )
-    groups = tuple(learned.groups[k] for k in kept)
-    return replace(learned, groups=groups, resamples=resamples)
+    groups = tuple(bootstrap.groups[k] for k in moving_groups)
+    return replace(bootstrap, groups=groups, resamples=resamples)

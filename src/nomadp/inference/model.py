@@ -1,7 +1,7 @@
-"""What reports tell, learned once and kept: every question is then asked of it.
+"""The fitted model of one mechanism's reports, which answers all queries.
 
-A file of it holds numbers and text only, and says what it was learned from. It serves the
-counts and the mechanism that it came from, and is refused with any others.
+A model file contains only numbers and text, and identifies the mechanism and the counts the
+model was fitted to. It is refused with any others.
 """
 
 import io
@@ -32,18 +32,20 @@ __all__ = ["SEED", "Model", "fit", "mechanism_of"]
 
 FORMAT = 2
 SEED = 1
-"""Of the bootstrap, which resamples public reports: the same reports tell the same."""
+"""The seed of the bootstrap, which resamples reports and nothing private. It is fixed so that
+the same reports give the same model."""
 _BYTES_MAX = 1 << 31
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """What the reports of one mechanism tell, for every question.
+    """A model fitted to the reports of one mechanism; it answers every query.
 
-    `learn` makes it. ``counts`` are all that was looked at, ``reports`` how many there were,
-    and ``bootstrap`` what was learned from journeys; a direct question has none, for its counts
-    are the answer. ``write(path)`` keeps it and ``Model.read(path, mechanism)`` takes it up
-    again; with counts, only if it was learned from those. Raises `DomainError` if not.
+    `fit` returns it. ``counts`` are the counts of the reports, ``reports`` is their number, and
+    ``bootstrap`` the fitted prior with its bootstrap samples (None for frequency oracles, whose
+    counts are sufficient). ``write(path)`` saves the model, and
+    ``Model.read(path, mechanism, counts)`` loads it. Raises `DomainError` if it was fitted for
+    another mechanism, or to other counts than the optional ``counts``.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=100)
@@ -60,80 +62,80 @@ class Model:
 
     @property
     def reports(self) -> int:
-        """How many reports it was learned from."""
+        """The number of reports it was fitted to."""
         return self.counts.reports(self.mechanism)
 
     def __repr__(self) -> str:
-        made = f"{self.mechanism.name} at epsilon {self.mechanism.epsilon}"
-        return f"Model({self.reports} reports of {made})"
+        mechanism = f"{self.mechanism.name} at epsilon {self.mechanism.epsilon}"
+        return f"Model({self.reports} reports of {mechanism})"
 
     def check_of(self, mechanism: Mechanism, counts: Counts | None = None) -> None:
-        """Refuse another mechanism, or counts that it was not learned from."""
+        """Refuse another mechanism, or counts that the model was not fitted to."""
         if self.mechanism.identity != mechanism.identity:
             raise DomainError(
-                "what was learned must be of the mechanism that is asked, and is of "
+                "the model must be of the mechanism that is queried, and is of "
                 f"{self.mechanism.name} at epsilon {self.mechanism.epsilon} with other options "
-                "or locations; learn again",
+                "or locations; fit it again",
                 code="model_of_other_mechanism",
             )
         if counts is not None and counts.only(mechanism).sha256 != self.counts.sha256:
             raise DomainError(
-                f"what was learned must be of these reports, and is of {self.reports} others; "
-                "learn again",
+                f"the model must be fitted to these reports, and was fitted to {self.reports} "
+                "others; fit it again",
                 code="model_of_other_reports",
                 reports=self.reports,
             )
 
     def write(self, path: AnyPath) -> None:
-        """One file, whole or not at all."""
+        """Save the model to one file, atomically."""
         content = io.BytesIO()
         np.savez_compressed(content, **_arrays(self))
         written_whole({Path(path): lambda part: part.write_bytes(content.getvalue())})
 
     @classmethod
     def read(cls, path: AnyPath, mechanism: Mechanism, counts: Counts | None = None) -> "Model":
-        """What was kept, refused unless it is of this mechanism and, if given, these counts."""
+        """Load a model of this mechanism and, if given, of these counts; refuse others."""
         arrays = _loaded(Path(path))
         try:
             facts = json.loads(bytes(arrays["facts"]))
             if facts["format"] != FORMAT:
                 raise DomainError(
-                    f"{path} must be of format {FORMAT}, got another; learn again with this "
-                    "nomadp",
+                    f"{path} must be of format {FORMAT}, got another; fit the model again with "
+                    "this version of nomadp",
                     code="unknown_model_format",
                 )
             if facts["mechanism"] != mechanism.identity:
                 raise DomainError(
-                    f"{path} must have been learned from reports of {mechanism.name} at "
-                    f"epsilon {mechanism.epsilon} over these locations, and was not; learn "
+                    f"{path} must be a model of {mechanism.name} at epsilon "
+                    f"{mechanism.epsilon} with these locations and options, and is not; fit it "
                     "again",
                     code="model_of_other_mechanism",
                 )
             table = zip(*(arrays[name].tolist() for name in _CELLS), strict=True)
             law = mechanism.identity
             own = Counts({(law, length, value): count for length, value, count in table})
-            bootstrap = _survey(mechanism, own, arrays, facts) if facts["priors"] else None
+            bootstrap = _loaded_fit(mechanism, own, arrays, facts) if facts["priors"] else None
         except (KeyError, ValueError, TypeError, IndexError) as error:
             if isinstance(error, DomainError):
                 raise
             raise SchemaError(
-                f"{path} must be what Model.write wrote, and is not", code="not_a_model"
+                f"{path} must be a file that Model.write wrote, and is not", code="not_a_model"
             ) from None
-        found = cls(mechanism, own, bootstrap)
+        model = cls(mechanism, own, bootstrap)
         if own.sha256 != facts.get("counts_sha256"):
             raise SchemaError(
-                f"{path} must be whole, and its counts are others than it says",
+                f"{path} must be intact, and its counts do not match their hash",
                 code="model_counts_differ",
             )
-        found.check_of(mechanism, counts)
-        return found
+        model.check_of(mechanism, counts)
+        return model
 
 
 def mechanism_of(model: Model) -> Mechanism:
-    """That of what was learned; reports that nobody learned from yet are refused."""
+    """The mechanism of a model; refuses reports to which no model was fitted."""
     if not isinstance(model, Model):
         raise WrongType(
-            "a question must be asked of what fit(mechanism, reports) gives, got "
+            "a query needs the model that fit(mechanism, reports) returns, got "
             f"{type(model).__name__}",
             code="model_required",
             type=type(model).__name__,
@@ -144,11 +146,11 @@ def mechanism_of(model: Model) -> Mechanism:
 def fit(
     mechanism: Mechanism, counts: AnyReports | Counts, *, progress: Progress | None = None
 ) -> Model:
-    """What ``counts``, or reports, of ``mechanism`` tell, once for all questions.
+    """Fit a model to ``counts``, or reports, of ``mechanism``; it answers every query.
 
-    How long it takes does not depend on how many reports were counted. ``progress`` is told of
-    every piece of learning that is done. Raises `DomainError` for mechanisms whose reports do
-    not tell what was released, and where there is no report.
+    The time does not depend on the number of reports. ``progress`` is called after every fit.
+    Raises `DomainError` for mechanisms whose reports do not contain everything that was
+    released, and if there are no reports.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=100)
@@ -157,17 +159,17 @@ def fit(
     >>> nomadp.fit(visits, reports)
     Model(100 reports of visits at epsilon 4)
     """
-    found = counts_of(mechanism, counts)
-    if not found.reports(mechanism):
+    own = counts_of(mechanism, counts)
+    if not own.reports(mechanism):
         raise DomainError(
-            "there must be at least one report to learn from, got none", code="no_reports"
+            "there must be at least one report to fit a model to, got none", code="no_reports"
         )
     if mechanism.is_oracle:
-        return Model(mechanism, found, None)
+        return Model(mechanism, own, None)
     rng = np.random.default_rng(SEED)
-    groups = groups_from(mechanism, found)
+    groups = groups_from(mechanism, own)
     bootstrap = bootstrap_fit(mechanism.locations, groups, rng, progress)
-    return Model(mechanism, found, bootstrap)
+    return Model(mechanism, own, bootstrap)
 
 
 _CELLS = ("length", "value", "count")
@@ -176,7 +178,7 @@ _CELLS = ("length", "value", "count")
 def _arrays(model: Model) -> dict[str, Any]:
     rows = sorted((*cell[1:], count) for cell, count in model.counts.cells.items())
     columns = np.array(rows, dtype=np.int64).reshape(-1, 3).T
-    found: dict[str, Any] = dict(zip(_CELLS, columns, strict=True))
+    arrays: dict[str, Any] = dict(zip(_CELLS, columns, strict=True))
     facts = {
         "format": FORMAT,
         "nomadp_version": nomadp.__version__,
@@ -193,37 +195,40 @@ def _arrays(model: Model) -> dict[str, Any]:
             *(prior for _, prior in bootstrap.resamples),
         ]
         facts["priors"] = [
-            {"settled": each.converged, "spread": each.effect_std, "history": each.history}
-            for each in priors
+            {"settled": fit.converged, "spread": fit.effect_std, "history": fit.history}
+            for fit in priors
         ]
-        found["scores"] = np.stack([each.scores for each in priors])
-        again = [[group.counts for group in groups] for groups, _ in bootstrap.resamples]
-        found["again"] = np.stack([np.concatenate(each) for each in again])
-    found["facts"] = np.frombuffer(json.dumps(facts, sort_keys=True).encode(), np.uint8)
-    return found
+        arrays["scores"] = np.stack([fit.scores for fit in priors])
+        resampled = [[group.counts for group in groups] for groups, _ in bootstrap.resamples]
+        arrays["again"] = np.stack([np.concatenate(counts) for counts in resampled])
+    arrays["facts"] = np.frombuffer(json.dumps(facts, sort_keys=True).encode(), np.uint8)
+    return arrays
 
 
-def _survey(
+def _loaded_fit(
     mechanism: Mechanism, counts: Counts, arrays: Mapping[str, Any], facts: Mapping[str, Any]
 ) -> BootstrapFit:
     features = Features(mechanism.locations)
     groups = tuple(groups_from(mechanism, counts))
-    scores, counted = arrays["scores"].astype(float), arrays["again"].astype(float)
+    scores, resampled = arrays["scores"].astype(float), arrays["again"].astype(float)
     if scores.shape != (len(facts["priors"]), len(features)):
         raise InvalidArgument("a score for each feature", code="array_sizes_differ")
-    prior, alike, *others = (
-        Prior(features, row, tuple(said["history"]), said["settled"], said["spread"])
-        for row, said in zip(scores, facts["priors"], strict=True)
+    prior, baseline_prior, *priors = (
+        Prior(features, row, tuple(fit["history"]), fit["settled"], fit["spread"])
+        for row, fit in zip(scores, facts["priors"], strict=True)
     )
     sizes = np.cumsum([len(group.counts) for group in groups])
-    again = []
-    for row, other in zip(counted, others, strict=True):
+    resamples = []
+    for row, sample_prior in zip(resampled, priors, strict=True):
         if len(row) != sizes[-1]:
             raise InvalidArgument("a count for each report", code="array_sizes_differ")
         parts = zip(groups, np.split(row, sizes[:-1]), strict=True)
-        again.append((tuple(Group(group.evidence, some) for group, some in parts), other))
-    anywhere = bool(facts["anywhere"])
-    return BootstrapFit(mechanism.locations, groups, prior, alike, anywhere, tuple(again))
+        sample = tuple(Group(group.evidence, counts) for group, counts in parts)
+        resamples.append((sample, sample_prior))
+    independent = bool(facts["anywhere"])
+    return BootstrapFit(
+        mechanism.locations, groups, prior, baseline_prior, independent, tuple(resamples)
+    )
 
 
 def _loaded(path: Path) -> dict[str, Any]:
@@ -231,7 +236,7 @@ def _loaded(path: Path) -> dict[str, Any]:
     try:
         size = path.stat().st_size
         if size <= _BYTES_MAX:
-            inside(path)  # refuses what would unpack beyond measure
+            inside(path)  # refuses archives that expand too much
             with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
                 return {name: file[name] for name in file.files}
     except Unreadable as refusal:

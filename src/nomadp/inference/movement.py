@@ -1,10 +1,11 @@
-"""Whether reports demand steps: people who are on walks, against people who may be anywhere.
+"""The Bayes factor for the movement model: step lengths, against independent uniform points.
 
-A book of K journeys tells K - 1 numbers, how often each is reported. Places that differ explain
-a few numbers as well as steps do, so no fit decides between the two, however many people
-report. Bayes does: how likely would these numbers be of people who take steps, and how likely
-of people who may be anywhere at any time, if the appeal of places is anybody's guess? Near its
-mean each is a normal law of K - 1 dimensions, by the slope of the chances of reports.
+Reports from a codebook of K codewords contain K - 1 numbers, the frequency of each codeword.
+Different popularities of places explain a few numbers as well as step lengths do, so no
+maximum likelihood fit can decide between the two models, however many people report. The Bayes
+factor can: it compares the marginal likelihoods of the two models, integrated over the unknown
+popularities. Both are approximated by normal distributions of K - 1 dimensions, from the
+linearised report probabilities at the mean of each model.
 """
 
 from collections.abc import Sequence
@@ -18,79 +19,95 @@ from nomadp.inference.prior import softmax
 
 __all__ = ["log_bayes_factor_of_steps"]
 
-PLACES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)
-"""How far places may differ, as deviations of the log-appeal of a cell: each crowd has that
-which suits it best."""
+EFFECT_STDS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)
+"""Standard deviations of the popularity effects that are tried; each model uses the one with
+its largest marginal likelihood (empirical Bayes)."""
 NUMBERS_MAX = 512
-"""Of more kinds of reports so many sums are looked at, each of random signs."""
+"""With more distinct reports, frequencies are projected to this many sums with random signs."""
 _SEED = 0
 
 
-class _Seen(NamedTuple):
-    """How often reports of a group came in, as a few numbers: a sum over reports for each."""
+class _Frequencies(NamedTuple):
+    """The report frequencies of one group, or their random projections."""
 
     row: Rows
-    sums: Floats
-    often: Floats
+    projection: Floats
+    observed: Floats
     total: float
 
 
-class _Law(NamedTuple):
-    """The numbers as a crowd makes them: expected, their noise, and how they move."""
+class _Moments(NamedTuple):
+    """The normal approximation of the frequencies under one model."""
 
     mean: Floats
     noise: Floats
-    by_places: Floats
-    by_steps: Floats
+    """The sampling covariance."""
+    place_covariance: Floats
+    """The covariance from popularity effects of standard deviation 1."""
+    step_covariance: Floats
 
 
 def log_bayes_factor_of_steps(rows: Sequence[Rows], counts: Counts) -> float:
-    """How much likelier these reports are of people who take steps, as a logarithm."""
-    seen = [_seen(*each, len(rows)) for each in zip(rows, counts, strict=True) if each[1].any()]
-    often = np.concatenate([each.often for each in seen])
-    walking = _law(seen, uniform_fit(rows, counts, steps=False).scores)
-    uniform_counts = _law(seen, uniform_fit(rows, counts).scores)
-    uniform_counts = uniform_counts._replace(by_steps=np.zeros_like(uniform_counts.by_steps))
-    return _log_evidence(walking, often) - _log_evidence(uniform_counts, often)
+    """The log Bayes factor of the step model against independent uniform points."""
+    groups = [
+        _frequencies(row, count, len(rows))
+        for row, count in zip(rows, counts, strict=True)
+        if count.any()
+    ]
+    observed = np.concatenate([group.observed for group in groups])
+    steps = _moments(groups, uniform_fit(rows, counts, steps=False).scores)
+    independent = _moments(groups, uniform_fit(rows, counts).scores)
+    # Independent points have no step effects to integrate over.
+    independent = independent._replace(
+        step_covariance=np.zeros_like(independent.step_covariance)
+    )
+    return _log_evidence(steps, observed) - _log_evidence(independent, observed)
 
 
-def _seen(row: Rows, counts: Floats, groups: int) -> _Seen:
-    kinds, most = len(counts), max(1, NUMBERS_MAX // groups)
-    if kinds > most:
-        signs = np.random.default_rng(_SEED).integers(0, 2, (most, kinds))
-        sums = (2.0 * signs - 1.0) / np.sqrt(kinds)
-    else:  # if every kind came in, the others tell how often the last one did
-        sums = np.eye(kinds)[: kinds - (kinds == row.evidence.outputs)]
+def _frequencies(row: Rows, counts: Floats, groups: int) -> _Frequencies:
+    distinct, most = len(counts), max(1, NUMBERS_MAX // groups)
+    if distinct > most:
+        signs = np.random.default_rng(_SEED).integers(0, 2, (most, distinct))
+        projection = (2.0 * signs - 1.0) / np.sqrt(distinct)
+    else:  # frequencies of all possible reports add up to 1: the last one is redundant
+        projection = np.eye(distinct)[: distinct - (distinct == row.evidence.outputs)]
     total = float(counts.sum())
-    return _Seen(row, sums, sums @ counts / total, total)
+    return _Frequencies(row, projection, projection @ counts / total, total)
 
 
-def _law(seen: Sequence[_Seen], scores: Floats) -> _Law:
+def _moments(groups: Sequence[_Frequencies], scores: Floats) -> _Moments:
     means, slopes, blocks = [], [], []
-    for row, sums, _, total in seen:
+    for row, projection, _, total in groups:
         prior = softmax(row.matrix @ scores)
-        chance, had = row.evidence.marginals(prior), row.transposed @ prior
-        mean = sums @ chance
+        marginal, features = row.evidence.marginals(prior), row.transposed @ prior
+        mean = projection @ marginal
+        # The derivative of each frequency by each score: a covariance under the softmax.
         joint = [
-            row.transposed @ (prior * row.evidence.weighted_likelihood(one)) for one in sums
+            row.transposed @ (prior * row.evidence.weighted_likelihood(weights))
+            for weights in projection
         ]
-        slopes += [each - one * had for each, one in zip(joint, mean, strict=True)]
-        blocks.append(((sums * chance) @ sums.T - np.outer(mean, mean)) / total)
+        slopes += [both - one * features for both, one in zip(joint, mean, strict=True)]
+        # The multinomial covariance of the projected frequencies.
+        blocks.append(((projection * marginal) @ projection.T - np.outer(mean, mean)) / total)
         means.append(mean)
     noise, size = np.zeros((sum(map(len, means)),) * 2), 0
     for block in blocks:
         own = slice(size, size := size + len(block))
         noise[own, own] = block
-    slope, is_step = np.array(slopes).reshape(size, len(scores)), seen[0].row.is_step
+    slope, is_step = np.array(slopes).reshape(size, len(scores)), groups[0].row.is_step
     places, steps = slope[:, ~is_step], STEP_EFFECT_STD * slope[:, is_step]
-    return _Law(np.concatenate(means), noise, places @ places.T, steps @ steps.T)
+    return _Moments(np.concatenate(means), noise, places @ places.T, steps @ steps.T)
 
 
-def _log_evidence(law: _Law, often: Floats) -> float:
-    """Of the numbers, by the normal law of the spread of places that suits them best."""
-    away, found = often - law.mean, []
-    for effect_std in PLACES:
-        root = np.linalg.cholesky(law.noise + law.by_steps + effect_std**2 * law.by_places)
-        units = np.linalg.solve(root, away)
-        found.append(-float(units @ units) / 2 - float(np.log(np.diag(root)).sum()))
-    return max(found)
+def _log_evidence(model: _Moments, observed: Floats) -> float:
+    """The log marginal likelihood, at the effect size that maximises it."""
+    residual, log_densities = observed - model.mean, []
+    for effect_std in EFFECT_STDS:
+        covariance = (
+            model.noise + model.step_covariance + effect_std**2 * model.place_covariance
+        )
+        root = np.linalg.cholesky(covariance)
+        units = np.linalg.solve(root, residual)
+        log_determinant = float(np.log(np.diag(root)).sum())
+        log_densities.append(-float(units @ units) / 2 - log_determinant)
+    return max(log_densities)

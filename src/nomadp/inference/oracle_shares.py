@@ -1,7 +1,7 @@
-"""What direct questions answer: the zones that people are in, come from and go to.
+"""Shares from reports of frequency oracles: visits, origins, destinations and trips by zone.
 
-A question about trips also tells where they start and end, one about small zones tells of
-large ones that are made of them, and one about times tells of all times together.
+Reports of trips also give the shares of origins and destinations, reports of small zones those
+of unions of zones, and timed reports those of all times combined.
 """
 
 import numpy as np
@@ -27,9 +27,9 @@ __all__ = [
 ]
 
 
-def zones_for(question: FrequencyOracle, zones: str | Zones | None) -> Zones:
-    """The zones an answer is about: those of the question, or larger ones made of them."""
-    own = question.partition
+def zones_for(oracle: FrequencyOracle, zones: str | Zones | None) -> Zones:
+    """The zones of an estimate: those of the oracle, or unions of them."""
+    own = oracle.partition
     if zones is None:
         return own
     wanted = zones_on(own.locations, zones)
@@ -38,7 +38,7 @@ def zones_for(question: FrequencyOracle, zones: str | Zones | None) -> Zones:
 
 
 def zones_on(locations: LocationSet, zones: str | Zones) -> Zones:
-    """Zones of this location set, or those that a rule makes of it."""
+    """Zones of this location set, or those that a rule defines on it."""
     made = zones_of(locations, zones) if isinstance(zones, str) else zones
     if made.locations != locations:
         raise DomainError(
@@ -49,122 +49,122 @@ def zones_on(locations: LocationSet, zones: str | Zones) -> Zones:
 
 
 def oracle_hotspots(
-    question: FrequencyOracle,
+    oracle: FrequencyOracle,
     reports: AnyReports | Counts,
     zones: Zones,
     at: str | None = None,
     *,
     timed: bool = False,
 ) -> OracleShares:
-    """The share of people in each zone; of every slot of a zone if ``timed``, slots last.
+    """The share of people in each zone, or in each slot of each zone (slots last) if ``timed``.
 
-    Of visits it is that of points, of which each journey reports one at random: a sample, too.
-    A question about trips tells of ``starts``, which is taken if nothing is said, and ``ends``.
+    Shares of visits are shares of points: each trajectory reports one of its points at random.
+    An oracle of trips has ``starts``, the default, and ``ends``.
     """
-    asked = label_places(question, zones, at)
-    groups = [level[asked] for level in zones.levels()]
-    return _shares(question, counts_of(question, reports), groups, asked, timed=timed)
+    target = label_places(oracle, zones, at)
+    groups = [level[target] for level in zones.levels()]
+    return _shares(oracle, counts_of(oracle, reports), groups, target, timed=timed)
 
 
-def label_places(question: FrequencyOracle, zones: Zones, at: str | None = None) -> Ints:
-    """The zone that each label of a question tells of."""
-    zone = _zone_of_zone(question.partition, zones)
-    place, _ = _label_parts(question)
-    sides = {question.name: place}
-    if question.name == "trips":
-        start, end = np.divmod(place, len(question.partition))
+def label_places(oracle: FrequencyOracle, zones: Zones, at: str | None = None) -> Ints:
+    """The zone of each label of an oracle."""
+    zone = _zone_of_zone(oracle.partition, zones)
+    place, _ = _label_parts(oracle)
+    sides = {oracle.name: place}
+    if oracle.name == "trips":
+        start, end = np.divmod(place, len(oracle.partition))
         sides = {"starts": start, "ends": end}
     if at is not None and at not in sides:
         raise DomainError(
-            f"{at} must have been asked for, and reports of {question.name} tell of "
+            f"{at} must be reported, and reports of {oracle.name} contain "
             f"{' and '.join(sides)} only",
             code="points_not_queried",
             at=at,
-            mechanism=question.name,
+            mechanism=oracle.name,
         )
-    found: Ints = zone[sides[at] if at else next(iter(sides.values()))]
-    return found
+    target_zones: Ints = zone[sides[at] if at else next(iter(sides.values()))]
+    return target_zones
 
 
-def label_pairs(question: FrequencyOracle, zones: Zones) -> Ints:
-    """The pair of zones that each label of a question about trips tells of."""
-    if question.name != "trips":
+def label_pairs(oracle: FrequencyOracle, zones: Zones) -> Ints:
+    """The origin-destination pair of zones of each label of a trips oracle."""
+    if oracle.name != "trips":
         raise DomainError(
-            "the zones that trips go between must have been asked for together, and reports of "
-            f"{question.name} tell of one zone each; ask with trips",
+            "flows need reports of origin-destination pairs, and reports of "
+            f"{oracle.name} contain one zone each; use the mechanism trips",
             code="pairs_not_queried",
-            mechanism=question.name,
+            mechanism=oracle.name,
         )
-    zone = _zone_of_zone(question.partition, zones)
-    place, _ = _label_parts(question)
-    start, end = np.divmod(place, len(question.partition))
+    zone = _zone_of_zone(oracle.partition, zones)
+    place, _ = _label_parts(oracle)
+    start, end = np.divmod(place, len(oracle.partition))
     pair: Ints = zone[start] * len(zones) + zone[end]
     return pair
 
 
 def oracle_trips(
-    question: FrequencyOracle,
+    oracle: FrequencyOracle,
     reports: AnyReports | Counts,
     zones: Zones,
     *,
     timed: bool = False,
 ) -> OracleShares:
     """The share of trips from each zone to each; pair ``i * len(zones) + j`` is from i to j."""
-    pair = label_pairs(question, zones)
+    pair = label_pairs(oracle, zones)
     groups = [level[pair] for level in pair_levels(zones.levels(), zones.apart())]
-    return _shares(question, counts_of(question, reports), groups, pair, timed=timed)
+    return _shares(oracle, counts_of(oracle, reports), groups, pair, timed=timed)
 
 
 def _shares(
-    question: FrequencyOracle, counts: Counts, groups: list[Ints], asked: Ints, *, timed: bool
+    oracle: FrequencyOracle, counts: Counts, groups: list[Ints], target: Ints, *, timed: bool
 ) -> OracleShares:
-    support, total = support_in(question, counts)
-    _, slot = _label_parts(question)
+    support, total = support_in(oracle, counts)
+    _, slot = _label_parts(oracle)
     if timed:
-        groups, asked = [*groups, asked], asked * (slot.max() + 1) + slot
-    law = question.channel
+        groups, target = [*groups, target], target * (slot.max() + 1) + slot
+    law = oracle.channel
     return oracle_shares(
         support,
         total,
         float(law.true_chance),
         float(law.other_chance),
-        Levels(tuple(groups), _flat(question), asked),
+        Levels(tuple(groups), _baseline(oracle), target),
     )
 
 
-def support_in(question: FrequencyOracle, counts: Counts) -> tuple[Ints, int]:
-    """In how many reports each label is supported, and how many reports there are."""
-    every = [np.zeros((2, 0), dtype=np.int64)]
-    every += [np.stack(pair) for _, *pair in counts.by_length(question)]
-    values, often = np.concatenate(every, axis=1)
-    return question.support_of(values, often), counts.reports(question)
+def support_in(oracle: FrequencyOracle, counts: Counts) -> tuple[Ints, int]:
+    """The number of reports that support each label, and the number of reports."""
+    columns = [np.zeros((2, 0), dtype=np.int64)]
+    columns += [np.stack(pair) for _, *pair in counts.by_length(oracle)]
+    values, n_reports = np.concatenate(columns, axis=1)
+    return oracle.support_of(values, n_reports), counts.reports(oracle)
 
 
-def _label_parts(question: FrequencyOracle) -> tuple[Ints, Ints]:
+def _label_parts(oracle: FrequencyOracle) -> tuple[Ints, Ints]:
     """The place and the slot of each label."""
-    slots = 1 if question.slots is None else len(question.slots.names)
-    place, slot = np.divmod(np.arange(question.label_count), slots)
+    slots = 1 if oracle.slots is None else len(oracle.slots.names)
+    place, slot = np.divmod(np.arange(oracle.label_count), slots)
     return place, slot
 
 
-def _flat(question: FrequencyOracle) -> Floats:
-    """Any location is as likely, and any time; both ends of a trip independently."""
-    held = np.bincount(question.partition.of).astype(np.float64)
-    if question.name == "trips":
-        held = np.outer(held, held).reshape(-1)
-    place, _ = _label_parts(question)
-    flat: Floats = held[place] / held[place].sum()
-    return flat
+def _baseline(oracle: FrequencyOracle) -> Floats:
+    """The uniform baseline: every location and time equally likely, ends independent."""
+    size = np.bincount(oracle.partition.of).astype(np.float64)
+    if oracle.name == "trips":
+        size = np.outer(size, size).reshape(-1)
+    place, _ = _label_parts(oracle)
+    baseline: Floats = size[place] / size[place].sum()
+    return baseline
 
 
 def _zone_of_zone(own: Zones, wanted: Zones) -> Ints:
-    """In which of the wanted zones each zone lies."""
+    """The wanted zone that contains each zone."""
     _, first = np.unique(own.of, return_index=True)
     zone: Ints = wanted.of[first]
     if not np.array_equal(zone[own.of], wanted.of):
         raise DomainError(
-            f"zones must be those that were asked for ({own.rule}) or larger ones made of "
-            f"them, got {wanted.rule}, which cuts some up; name others or ask again",
+            f"zones must be those of the reports ({own.rule}) or unions of them, got "
+            f"{wanted.rule}, which divides some of them; choose other zones, or collect again",
             code="zones_not_nested",
             queried=own.rule,
             zones=wanted.rule,

@@ -1,10 +1,12 @@
-"""Scores of places and steps by penalised likelihood: likeliest, held back by a prior.
+"""Penalised maximum likelihood of a log-linear model of trajectories.
 
-Nobody heard, all places are as popular. The public walk, like every walk in a bounded place,
-prefers the middle, so a *ground* of scores evens it out. Differences from the ground have a
-normal prior of a given spread, the same for a cell of every level: a few reports move whole
-districts, and only many move a single place. Lengths of steps are a handful of scores and
-nearly free.
+The log-odds of a trajectory are a sum of scores of the cells it visits and of its step lengths
+(`prior.py`). Without reports all places are equally popular. Public random walks, like all
+walks in a bounded region, prefer its middle; *baseline* scores compensate for that. Effects,
+the differences from the baseline, have a normal prior with a given standard deviation, the same
+for cells of every level. So a few reports move whole districts, and only many reports move a
+single place: this is hierarchical shrinkage again. Step lengths have few scores and a wide
+prior.
 """
 
 from collections.abc import Sequence
@@ -19,20 +21,28 @@ from nomadp.inference.evidence import Evidence
 from nomadp.inference.maximise import maximise
 from nomadp.inference.prior import Features, softmax
 
-__all__ = ["Fit", "Group", "Rows", "uniform_fit", "fitted", "log_chances", "prepared"]
+__all__ = [
+    "Fit",
+    "Group",
+    "Rows",
+    "fit_scores",
+    "log_marginals",
+    "uniform_fit",
+    "with_features",
+]
 
 STEP_EFFECT_STD = 1.0
-"""Standard deviation of the log-odds of a length of steps."""
+"""The prior standard deviation of the log-odds of a step length: weakly informative."""
 PASSES = 2
-"""The ground depends on the steps, and the other way round: found by turns."""
-_GROUND_RIDGE = 1e-4  # only so that scores nothing depends on stay at 0
+"""Alternations between the effects and the baseline, which depend on each other."""
+_RIDGE = 1e-4  # keeps scores at 0 that nothing depends on
 
 Counts = Sequence[Floats]
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Reports with one law: what they say, and how often each distinct one came in."""
+    """Reports that share a law: their likelihood, and the count of each distinct report."""
 
     evidence: Evidence
     counts: Floats
@@ -43,29 +53,29 @@ class Group:
 
 
 class Rows(NamedTuple):
-    """A group with the features of its support."""
+    """The evidence of a group, with the features of every possible truth."""
 
     evidence: Evidence
     matrix: Any
     transposed: Any
     uniform_counts: Floats
-    """Features of a journey whose every location is uniform."""
+    """The expected features of a trajectory whose points are uniform and independent."""
     is_step: Any
-    """Which features are about steps."""
+    """Which features are step lengths."""
 
 
 class Fit(NamedTuple):
-    """What was found, and the ground it stands on: the same steps, all places alike."""
+    """Fitted scores, and their baseline: the same step lengths, equally popular places."""
 
     scores: Floats
-    ground: Floats
+    baseline: Floats
     history: tuple[float, ...] = ()
-    """The penalised log-likelihood per report, before the first round and after each; of the
-    first pass, for the others only follow the ground."""
+    """The penalised log-likelihood per report, at the start and after each iteration of the
+    first pass; later passes only follow the baseline."""
     converged: bool = True
 
 
-def prepared(features: Features, evidence: Evidence) -> Rows:
+def with_features(features: Features, evidence: Evidence) -> Rows:
     matrix = features.table(evidence.support)
     uniform_counts = features.uniform_counts(evidence.support)
     is_step = np.arange(len(features)) >= features.first_step
@@ -73,86 +83,100 @@ def prepared(features: Features, evidence: Evidence) -> Rows:
 
 
 def uniform_fit(rows: Sequence[Rows], counts: Counts, *, steps: bool = True) -> Fit:
-    """Scores of people who may be anywhere at any time, whatever was reported.
+    """The model of uniform and independent points, whatever was reported.
 
-    Without ``steps`` they take those of the public walk, to places that are all as popular.
+    Without ``steps``, the model of public random walks between equally popular places.
     """
-    scores = _evened(rows, counts, np.zeros(len(rows[0].is_step)), ~rows[0].is_step | steps)
+    scores = _baseline_scores(
+        rows, counts, np.zeros(len(rows[0].is_step)), ~rows[0].is_step | steps
+    )
     return Fit(scores, scores)
 
 
-def fitted(
+def fit_scores(
     rows: Sequence[Rows], counts: Counts, effect_std: float, start: Fit | None = None
 ) -> Fit:
-    """The likeliest scores whose differences between places have this spread."""
+    """The posterior mode of the scores, for effects with this standard deviation."""
     is_step, history, converged = rows[0].is_step, None, True
-    scores, ground, *_ = start or uniform_fit(rows, counts, steps=False)
+    scores, baseline, *_ = start or uniform_fit(rows, counts, steps=False)
     effect_stds = np.where(is_step, STEP_EFFECT_STD, effect_std)
     for _ in range(PASSES):
-        places = np.where(is_step, 0.0, ground)
-        begin = np.where(is_step, scores, scores - ground)
-        found, rounds, converged = _climbed(rows, counts, (places, effect_stds), begin)
-        history = history or rounds
-        above = np.where(is_step, 0.0, found - places)
-        ground = _evened(rows, counts, np.where(is_step, found, ground), ~is_step)
-        scores = ground + above
-    return Fit(scores, ground, history or (), converged)
+        places = np.where(is_step, 0.0, baseline)
+        start_effects = np.where(is_step, scores, scores - baseline)
+        normal_prior = places, effect_stds
+        mode, values, converged = _posterior_mode(rows, counts, normal_prior, start_effects)
+        history = history or values
+        # With other step lengths the walks prefer other places: fit the baseline again.
+        effects = np.where(is_step, 0.0, mode - places)
+        baseline = _baseline_scores(rows, counts, np.where(is_step, mode, baseline), ~is_step)
+        scores = baseline + effects
+    return Fit(scores, baseline, history or (), converged)
 
 
-def log_chances(rows: Sequence[Rows], scores: Floats) -> list[Floats]:
-    """The log-probability of every distinct report, group by group."""
+def log_marginals(rows: Sequence[Rows], scores: Floats) -> list[Floats]:
+    """The log marginal probability of every distinct report, group by group."""
     return [np.log(row.evidence.marginals(softmax(row.matrix @ scores))) for row in rows]
 
 
-def _evened(rows: Sequence[Rows], counts: Counts, start: Floats, free: Any) -> Floats:
-    """Scores with which journeys go anywhere alike; only the free ones may change."""
+def _baseline_scores(rows: Sequence[Rows], counts: Counts, start: Floats, free: Any) -> Floats:
+    """The ``free`` scores under which trajectories have the features of uniform points.
+
+    Maximum likelihood of an exponential family: it matches the expected features (maximum
+    entropy). The log partition function is a sum over the possible truths.
+    """
     weights = np.array([count.sum() for count in counts])
     weights /= weights.sum()
 
-    def value(scores: Floats) -> tuple[float, Floats]:
-        moved = np.where(free, scores, 0.0)
-        total, slope = -_GROUND_RIDGE / 2 * float(moved @ moved), -_GROUND_RIDGE * moved
+    def objective(scores: Floats) -> tuple[float, Floats]:
+        penalised = np.where(free, scores, 0.0)
+        total, gradient = -_RIDGE / 2 * float(penalised @ penalised), -_RIDGE * penalised
         for row, weight in zip(rows, weights, strict=True):
             log_odds = row.matrix @ scores
             top = log_odds.max()
-            log_total = top + np.log(np.exp(log_odds - top).sum())
-            total += weight * float(row.uniform_counts @ scores - log_total)
-            slope += weight * (row.uniform_counts - row.transposed @ softmax(log_odds))
-        return total, np.where(free, slope, 0.0)
+            log_partition = top + np.log(np.exp(log_odds - top).sum())
+            total += weight * float(row.uniform_counts @ scores - log_partition)
+            gradient += weight * (row.uniform_counts - row.transposed @ softmax(log_odds))
+        return total, np.where(free, gradient, 0.0)
 
-    return maximise(value, start).place
+    return maximise(objective, start).place
 
 
-def _climbed(
-    rows: Sequence[Rows], counts: Counts, law: tuple[Floats, Floats], begin: Floats
+def _posterior_mode(
+    rows: Sequence[Rows], counts: Counts, prior: tuple[Floats, Floats], start: Floats
 ) -> tuple[Floats, tuple[float, ...], bool]:
-    """The likeliest scores around the middle of a normal law, from a difference to begin with.
+    """The scores with the highest posterior density, under a normal prior (mean, std).
 
-    Works in units of the spread, so that all directions are as steep.
+    Optimises in units of the prior standard deviation, which conditions the problem well.
     """
-    middle, effect_stds = law
-    reports = sum(float(count.sum()) for count in counts)
+    mean, effect_stds = prior
+    n_reports = sum(float(count.sum()) for count in counts)
 
-    def value(units: Floats) -> tuple[float, Floats]:
-        total, slope = _likelihood(rows, counts, middle + effect_stds * units)
+    def objective(units: Floats) -> tuple[float, Floats]:
+        total, gradient = _log_likelihood(rows, counts, mean + effect_stds * units)
         total -= float(units @ units) / 2
-        return total / reports, (effect_stds * slope - units) / reports
+        return total / n_reports, (effect_stds * gradient - units) / n_reports
 
-    first = np.divide(begin, effect_stds, out=np.zeros(len(begin)), where=effect_stds > 0)
-    units, history, converged = maximise(value, first)
-    return middle + effect_stds * units, history, converged
+    first = np.divide(start, effect_stds, out=np.zeros(len(start)), where=effect_stds > 0)
+    units, history, converged = maximise(objective, first)
+    return mean + effect_stds * units, history, converged
 
 
-def _likelihood(rows: Sequence[Rows], counts: Counts, scores: Floats) -> tuple[float, Floats]:
-    """Of all reports, and its slope: features as reports tell of them, less as expected."""
+def _log_likelihood(
+    rows: Sequence[Rows], counts: Counts, scores: Floats
+) -> tuple[float, Floats]:
+    """The log-likelihood of all reports, and its gradient.
+
+    The gradient is the posterior minus the prior expectation of the features (Fisher's
+    identity).
+    """
 
     def of_group(row: Rows, count: Floats) -> tuple[float, Floats]:
         prior = softmax(row.matrix @ scores)
-        chance = row.evidence.marginals(prior)
-        explained = prior * row.evidence.weighted_likelihood(count / chance)
-        slope: Floats = row.transposed @ (explained - count.sum() * prior)
-        return float(count @ np.log(chance)), slope
+        marginal = row.evidence.marginals(prior)
+        expected_counts = prior * row.evidence.weighted_likelihood(count / marginal)
+        gradient: Floats = row.transposed @ (expected_counts - count.sum() * prior)
+        return float(count @ np.log(marginal)), gradient
 
     parts = list(map(of_group, rows, counts))
-    slope: Floats = np.sum([part for _, part in parts], axis=0)
-    return sum(value for value, _ in parts), slope
+    gradient: Floats = np.sum([part for _, part in parts], axis=0)
+    return sum(value for value, _ in parts), gradient

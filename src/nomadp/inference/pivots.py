@@ -1,12 +1,12 @@
-"""Bayes estimates for TP and ATP, from everything their steps released.
+"""Bayes estimates for TP and ATP, from the transcript of everything they released.
 
-The reported trajectory of these mechanisms is a merge of two perturbed copies; what was
-released on the way says more: pivots, sectors, and points of both copies. Their transcript is
-read by running the mechanism's own program again, on every location at once, with the released
-values in place of draws: the laws it meets are the likelihood, and there is no second copy.
+The reported trajectory of these mechanisms merges two perturbed copies. Their transcript has
+more information: pivots, sectors, and the points of both copies. The likelihood is computed by
+running the mechanism's own program again, on all locations at once, with the released values in
+place of draws. So the laws are not restated here.
 
-Anchor and radius of ATP read all positions together. They are taken as given, and what they
-tell about single positions is left aside.
+The anchor and the radius of ATP depend on all positions together. They are conditioned on, and
+their information about single positions is not used.
 """
 
 import os
@@ -43,11 +43,11 @@ SHARED_STEPS = ("anchor", "radius")
 def decode_released(
     mechanism: Mechanism, reports: AnyReports, prior: Prior | None = None, *, level: float = 0.9
 ) -> tuple[AnyReports, DecodedPoints]:
-    """The reports whose transcripts the mechanism can have released, and their estimates."""
+    """Decode the transcripts of reports; impossible ones are left out and counted."""
     check_level(level)
     if not isinstance(mechanism, PivotSampling) or reports.transcripts is None:
         raise DomainError(
-            "estimates from transcripts need tp or atp and reports that kept them, got "
+            "decoding transcripts needs reports of tp or atp that contain them, got "
             f"{mechanism.name}; perturb with --transcript",
             code="transcripts_missing",
             mechanism=mechanism.name,
@@ -59,10 +59,11 @@ def decode_released(
     transcripts = map(Transcript, reports.lengths.tolist(), reports.transcripts)
     bad, best, radius = [], [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
     with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
-        for found in threads.map(lambda one: _if_possible(mechanism, one), transcripts):
-            bad.append(found is None)
-            if found is not None:
-                rows = [softmax(row) for row in log_prior + found]
+        for likelihood in threads.map(lambda one: _if_possible(mechanism, one), transcripts):
+            bad.append(likelihood is None)
+            if likelihood is not None:
+                # Bayes' theorem in logarithms, one row for each position.
+                rows = [softmax(row) for row in log_prior + likelihood]
                 mass = np.stack(rows).astype(np.float32)
                 best.append(answers.best(mass))
                 radius.append(answers.radius_km(mass, best[-1], level))
@@ -71,7 +72,7 @@ def decode_released(
 
 
 def _if_possible(mechanism: PivotSampling, transcript: Transcript) -> Floats | None:
-    """The likelihood of what was released; None if it cannot have been."""
+    """The log-likelihood of a transcript; None if the mechanism cannot have released it."""
     try:
         return log_likelihood(mechanism, transcript)
     except DomainError:
@@ -79,10 +80,7 @@ def _if_possible(mechanism: PivotSampling, transcript: Transcript) -> Floats | N
 
 
 def log_likelihood(mechanism: PivotSampling, transcript: Transcript) -> Floats:
-    """How probable the released values are for each location at each position, (n, m).
-
-    Up to a constant for each position.
-    """
+    """The log-likelihood of each location at each position, (n, m), up to constants by row."""
     reading = _Reading(transcript, len(mechanism.locations))
     every = np.arange(len(mechanism.locations))
     possible = np.tile(every, (transcript.length, 1)).view(_Possible)
@@ -105,7 +103,7 @@ class _Possible(np.ndarray[Any, Any]):
 
 
 class _Reading:
-    """A Choose that releases what was released, and notes how probable that was."""
+    """Replays a transcript: returns the released values, and adds up their log-likelihood."""
 
     def __init__(self, transcript: Transcript, size: int) -> None:
         self.released: Iterator[int] = iter(transcript.released)
@@ -167,7 +165,7 @@ def _weight_table(channel: Exponential) -> Ints:
 
 def _mismatch() -> DomainError:
     return DomainError(
-        "a transcript must hold exactly what the mechanism releases, and this one does not; "
+        "a transcript must contain exactly what the mechanism releases, and this one does not; "
         "was it made with this mechanism and these options?",
         code="transcript_mismatch",
     )

@@ -1,7 +1,7 @@
-"""Bayes estimates for mechanisms that perturb every point on its own, such as EXP and BRR.
+"""Bayes estimates for mechanisms that perturb every point separately, such as EXP and BRR.
 
-All points reported with one share have one law: a table of every location against every
-report. Points are estimated one by one, as they were perturbed.
+All points reported with the same share of epsilon have one law: a table of every location
+against every report. Points are decoded one by one, as they were perturbed.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ __all__ = ["PointDecoder", "fits_table", "point_evidence"]
 
 @dataclass(frozen=True, eq=False)
 class PointDecoder:
-    """Decodes points reported with one share; the whole table is worked out once."""
+    """Decodes points reported with one share of epsilon; the table is computed once."""
 
     law: ReportLaw
     prior: Prior | None = None
@@ -40,12 +40,12 @@ class PointDecoder:
         return self.prior.location_weights()
 
     def decode(self, points: Ints) -> DecodedPoints:
-        """A location for each reported one."""
+        """An estimated location for each reported one."""
         reported = np.asarray(points, dtype=np.int64)
         best, radius = self._table
         if reported.size and not 0 <= reported.min() <= reported.max() < len(best):
             raise DomainError(
-                f"reports must be locations of the set of {len(best)}, and some are not",
+                f"reports must be one of {len(best)} public locations, and some are not",
                 code="report_out_of_range",
                 size=len(best),
             )
@@ -62,10 +62,10 @@ class PointDecoder:
 
 
 def point_evidence(law: ReportLaw, reports: Ints) -> TableEvidence:
-    """What reported locations say about the true ones."""
+    """The likelihood of true locations, given the reported ones."""
     if not fits_table(law):
         raise DomainError(
-            f"estimates of single points need a table of at most {TABLE_LIMIT} locations, got "
+            f"decoding single points needs at most {TABLE_LIMIT} locations, got "
             f"{len(law.locations)}; use atlas, or a smaller set",
             code="point_table_too_large",
             locations=len(law.locations),
@@ -75,5 +75,5 @@ def point_evidence(law: ReportLaw, reports: Ints) -> TableEvidence:
 
 
 def fits_table(law: ReportLaw) -> bool:
-    """Whether a table of every location against every report fits."""
+    """Whether the table of every location against every report is small enough."""
     return len(law.locations) <= TABLE_LIMIT

@@ -1,8 +1,9 @@
-"""How likely journeys are: the appeal of the locations they visit, and of their steps.
+"""The prior of trajectories: a log-linear model of the places they visit and of step lengths.
 
-Appeal is a sum over cells of several grids and the location itself, so that a few thousand
-reports shift whole districts and only many shift a single location. One prior serves every
-length, and every mechanism and epsilon it is learned from together (`empirical_bayes.py`).
+The log-popularity of a location is a sum over the cells of several grids that contain it and
+the location itself. So a few thousand reports shift whole districts, and only many reports
+shift a single location. One prior serves trajectories of every length, and can be fitted to
+reports of several mechanisms and epsilons together (`empirical_bayes.py`).
 """
 
 from dataclasses import dataclass, field
@@ -23,14 +24,14 @@ __all__ = ["Features", "Prior", "softmax", "table_of"]
 
 GRIDS = (3, 6, 12, 24)
 STEP_BINS = 8
-"""Steps are told apart by halvings of the largest distance."""
-_SUPPORTS = 16  # whose features are kept
-_JOURNEYS = 4096  # that tell how long steps are between uniform locations
+"""Bins of step lengths; each bin ends at half the distance of the next."""
+_SUPPORTS = 16  # supports whose feature tables are cached
+_SAMPLES = 4096  # random trajectories that estimate step lengths between uniform locations
 
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """What makes a journey more or less likely: cells it visits, and lengths of its steps."""
+    """The features of trajectories: cells they visit, and bins of their step lengths."""
 
     locations: LocationSet
     _known: list[tuple[Ints, "FeatureTable"]] = field(
@@ -39,7 +40,7 @@ class Features:
 
     @cached_property
     def levels(self) -> Ints:
-        """The cell of each location on each level, numbered through all, (levels, m)."""
+        """The cell of each location on each level, (levels, m); no two levels share numbers."""
         square, rows, before = UnitSquare(self.locations), [], 0
         for grid in GRIDS:
             rows.append(before + square.cells(grid))
@@ -55,97 +56,97 @@ class Features:
         return self.first_step + 2 * STEP_BINS
 
     def table(self, support: Ints) -> "FeatureTable":
-        """How often each journey (row) has each feature (column); found once for a support."""
-        kept = next((found for known, found in self._known if known is support), None)
-        if kept is None:
+        """How often each trajectory (row) has each feature (column); cached by support."""
+        cached = next((table for known, table in self._known if known is support), None)
+        if cached is None:
             columns = np.concatenate([support, len(self.locations) + self._steps(support)], 1)
-            kept = FeatureTable(self, table_of(columns, len(self.locations) + 2 * STEP_BINS))
-            self._known.append((support, kept))
+            cached = FeatureTable(self, table_of(columns, len(self.locations) + 2 * STEP_BINS))
+            self._known.append((support, cached))
             del self._known[:-_SUPPORTS]
-        return kept
+        return cached
 
-    def gathered(self, scores: Floats) -> Floats:
-        """What a location has on all levels together, and then the steps."""
+    def location_sums(self, scores: Floats) -> Floats:
+        """The sum of scores of each location over all levels, then the scores of step bins."""
         return np.concatenate([scores[self.levels].sum(axis=0), scores[self.first_step :]])
 
-    def spread_out(self, sums: Floats) -> Floats:
-        """What locations and steps have, as features: the other way round."""
-        size, found = len(self.locations), np.zeros(len(self))
+    def to_features(self, sums: Floats) -> Floats:
+        """The transpose of `location_sums`: from locations and step bins to features."""
+        size, values = len(self.locations), np.zeros(len(self))
         for level in self.levels:
-            found += np.bincount(level, sums[:size], len(self))
-        found[self.first_step :] += sums[size:]
-        return found
+            values += np.bincount(level, sums[:size], len(self))
+        values[self.first_step :] += sums[size:]
+        return values
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Features, (self.locations,)  # what was found is not sent along
+        return Features, (self.locations,)  # without the cached tables
 
     def uniform_counts(self, support: Ints) -> Floats:
-        """What a journey is expected to have whose every location is uniform, of these."""
+        """The expected features of a trajectory of independent, uniform points."""
         visited, length = np.unique(support), support.shape[1]
         count = np.zeros(len(self))
         for level in self.levels:
             np.add.at(count, level[visited], length / len(visited))
-        rng = np.random.default_rng(0)  # public, and only about lengths of steps
-        steps = self._steps(visited[rng.integers(0, len(visited), (_JOURNEYS, length))])
-        np.add.at(count, self.first_step + steps, 1 / _JOURNEYS)
+        rng = np.random.default_rng(0)  # public; a Monte Carlo estimate of step lengths
+        steps = self._steps(visited[rng.integers(0, len(visited), (_SAMPLES, length))])
+        np.add.at(count, self.first_step + steps, 1 / _SAMPLES)
         return count
 
     def centred(self, scores: Floats) -> Floats:
-        """The same odds between journeys of one length, and 0 for a place of average appeal.
+        """Scores with mean 0 on every level, under which the odds of trajectories are the same.
 
-        So a place that no possible journey visited, and whose score never moved, is average.
+        So a place that no possible trajectory visits, whose score was never fitted, is average.
         """
-        found = scores.copy()
+        values = scores.copy()
         for level in self.levels:
             cells = np.unique(level)
             moved = cells[scores[cells] != 0]
             if len(moved):
-                found[moved] -= scores[moved].mean()
-        return found
+                values[moved] -= scores[moved].mean()
+        return values
 
     def _steps(self, support: Ints) -> Ints:
-        """The kind of each step, and of all of them on average: people have their scale."""
+        """The bin of each step, then the bin of the mean step, as people differ in scale."""
         if support.shape[1] == 1:
             return np.zeros((len(support), 0), dtype=np.int64)
         km = self.locations.distances_between_km(support[:, :-1], support[:, 1:])
         edges = self.locations.diameter_km * 2.0 ** np.arange(1 - STEP_BINS, 0)
-        each = np.searchsorted(edges, km, side="right")
+        step_bins = np.searchsorted(edges, km, side="right")
         mean = np.searchsorted(edges, km.mean(axis=1, keepdims=True), side="right")
-        return np.concatenate([each, STEP_BINS + mean], axis=1)
+        return np.concatenate([step_bins, STEP_BINS + mean], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureTable:
-    """How often journeys have features, in two steps: where they are, and what is there."""
+    """The feature counts of trajectories, factored: visits of locations, and their cells."""
 
     features: Features
     visits: "csr_array[Any]"
-    """How often each journey visits each location, and then takes each kind of step."""
+    """How often each trajectory visits each location, then how often it has each step bin."""
 
     def __matmul__(self, scores: Floats) -> Floats:
-        found: Floats = self.visits @ self.features.gathered(scores)
-        return found
+        values: Floats = self.visits @ self.features.location_sums(scores)
+        return values
 
     @cached_property
-    def T(self) -> "TurnedTable":
+    def T(self) -> "TransposedTable":
         from scipy.sparse import csr_array  # slow to import
 
-        return TurnedTable(self.features, csr_array(self.visits.T))
+        return TransposedTable(self.features, csr_array(self.visits.T))
 
 
 @dataclass(frozen=True, eq=False)
-class TurnedTable:
-    """The same turned: how often features are had by journeys of some weights."""
+class TransposedTable:
+    """The transpose: feature counts of weighted trajectories."""
 
     features: Features
     visitors: "csr_array[Any]"
 
     def __matmul__(self, weights: Floats) -> Floats:
-        return self.features.spread_out(self.visitors @ weights)
+        return self.features.to_features(self.visitors @ weights)
 
 
 def table_of(columns: Ints, size: int) -> "csr_array[Any]":
-    """One row for each journey, counting the columns named in its row."""
+    """A sparse table that counts, in each row, the columns named in that row of ``columns``."""
     from scipy.sparse import csr_array  # slow to import
 
     rows = np.repeat(np.arange(len(columns)), columns.shape[1])
@@ -155,11 +156,11 @@ def table_of(columns: Ints, size: int) -> "csr_array[Any]":
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """How likely a journey is, against others of the public walk of the same length.
+    """A prior probability of trajectories, relative to public random walks of the same length.
 
-    `fit_prior` makes it, for `decode`. ``location_weights()`` are the probabilities of the
-    locations, ``converged`` says whether fitting converged, and ``effect_std`` is None where
-    the reports told nothing beyond chance.
+    `fit_prior` returns it, and `decode` uses it. ``location_weights()`` are the probabilities
+    of single locations. ``effect_std`` is the fitted standard deviation of popularity effects,
+    or None if no effect was significant. ``converged`` says whether the fit converged.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=20)
@@ -171,26 +172,26 @@ class Prior:
 
     features: Features
     scores: Floats = field(repr=False)
-    """Log-odds of every feature."""
+    """The log-odds of every feature."""
     history: tuple[float, ...] = ()
-    """What every round of learning left: the penalised log-likelihood per report."""
+    """The penalised log-likelihood per report, at the start and after each iteration."""
     converged: bool = True
-    """False when learning ended because its rounds did."""
+    """False if the optimiser reached its limit of iterations."""
     effect_std: float | None = None
-    """How far places may differ, as the deviation of the log-appeal of a cell; None when
-    reports told nothing beyond chance, and the prior is a public one."""
+    """The standard deviation of the popularity effects of cells, in log-odds; None if held-out
+    reports gave no evidence for any effect, so that the prior is a public one."""
 
     def weights(self, support: Ints) -> Floats:
-        """The probability of each of these journeys among them."""
+        """The probability of each of these trajectories, normalised over them."""
         return softmax(self.features.table(support) @ self.scores)
 
     @property
     def is_public(self) -> bool:
-        """Whether all journeys of the public walk are as likely: it says nothing of people."""
+        """Whether all public random walks are equally likely: nothing was fitted."""
         return not self.scores.any()
 
     def location_weights(self) -> Floats:
-        """The probability of each location as a journey of its own."""
+        """The probability of each location, as a trajectory of one point."""
         return self.weights(np.arange(len(self.features.locations))[:, None])
 
 
