@@ -101,7 +101,7 @@ def reports_public_locations(make: Make) -> None:
 
 
 def is_a_value(make: Make) -> None:
-    """Equal to its like, frozen, and told apart by everything that fixes its law."""
+    """Equal values are equal, values are frozen, and the identity covers the whole law."""
     locations = _scattered(9)
     one = make(locations, "0.5")
     others = [one.with_params(epsilon=1), make(_scattered(9, seed=1), "0.5")]

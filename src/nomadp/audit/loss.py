@@ -181,7 +181,7 @@ def measure_loss(mechanism: Mechanism, length: int) -> Measurement:
     (True, True)
     """
     size = len(mechanism.locations)
-    hours = mechanism.inputs(1).shape[1] // size  # that are told apart
+    hours = mechanism.inputs(1).shape[1] // size  # distinct time slots
     if length < 1 or hours * size**length > INPUTS_MAX:
         raise DomainError(
             f"an exact audit must have from 1 to {INPUTS_MAX} trajectories to walk, got {size} "

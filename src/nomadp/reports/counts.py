@@ -76,8 +76,8 @@ def check_decodable(mechanism: Mechanism) -> None:
     """Refuse frequency oracles, and mechanisms whose reports cannot be decoded."""
     if mechanism.is_oracle:
         raise DomainError(
-            f"reports must be of journeys to be decoded, and those of {mechanism.name} are "
-            'answers to a direct question; use "nomadp query"',
+            "reports must contain locations to be decoded, got reports of "
+            f'{mechanism.name}, a frequency oracle; use "nomadp query"',
             code="frequency_oracle_unsupported",
             mechanism=mechanism.name,
         )

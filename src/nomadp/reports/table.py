@@ -26,7 +26,7 @@ __all__ = ["AnyReports", "Reports", "SimulatedReports", "report_ids", "reports_a
 class AnyReports(Sequences):
     """Reported locations over public ones, by report; `names` are the ids of the reports.
 
-    Reports of a direct question have values of their own where others have locations.
+    Reports of frequency oracles have values where others have locations.
     """
 
     header: Header
