@@ -1,7 +1,7 @@
-"""Epsilon in exact rationals: what a whole trajectory may cost, and how it is shared out.
+"""Privacy budgets in exact rationals, and how they are divided among random steps.
 
-Budgets are fractions, never floats: 0.1 means one tenth, shares add up to the whole or
-the split refuses to exist, and a printed loss is rounded up, never down.
+Budgets are fractions, never floats: 0.1 means one tenth. A `Split` whose shares do not add up
+to epsilon cannot be constructed, and a printed loss is rounded up, never down.
 """
 
 import math
@@ -30,25 +30,25 @@ __all__ = [
 ]
 
 MAX_EPSILON = 20
-"""Beyond this e^epsilon outgrows the 64-bit weights, and 4.8e8 to 1 is no promise anyway."""
+"""Beyond this, e^epsilon does not fit the 64-bit weights; odds of 4.8e8 to 1 protect nobody."""
 
 DECIMALS_MAX = 30
-"""Far finer than anybody promises, and coarse enough for floats to follow."""
+"""Finer than any useful epsilon, and coarse enough for floats to approximate."""
 TEXT_MAX = 80
 _NUMBER = re.compile(
     r"[-+]?(\d+/\d+|(\d+\.?\d*|\.\d+)(e[-+]?\d{1,4})?)", re.ASCII | re.IGNORECASE
 )
 MIN_EPSILON = Fraction(1, 10**6)
 MIN_SHARE = Fraction(1, 2**28)
-"""What a single draw may cost at least: the 2^-30 that laws give away must stay below it."""
+"""Smallest share of a single draw: the slack of 2^-30 that laws reserve must stay below it."""
 
-_EXP_BITS = 160  # fixed-point precision of exp_lower: far below the 2^-30 the laws give away
+_EXP_BITS = 160  # fixed-point precision of exp_lower: far below the laws' slack of 2^-30
 
 
 def as_epsilon(value: int | float | str | Fraction) -> Fraction:
-    """The exact budget a person means: the float 0.1 and the text "0.1" are both one tenth.
+    """Convert a number or its text to an exact epsilon: 0.1 and "0.1" are both one tenth.
 
-    ``value`` is a number or its text, above 0 and at most 20, of a whole trajectory. Raises
+    ``value`` must be above 0 and at most 20; it is the budget of a whole trajectory. Raises
     `BudgetError` for anything else.
 
     >>> import nomadp
@@ -73,10 +73,10 @@ def as_epsilon(value: int | float | str | Fraction) -> Fraction:
 
 
 def as_fraction(value: object) -> Fraction | None:
-    """The number a person means, exactly; None if it is none.
+    """The exact value of a number or its text; None if it is not a number.
 
-    Python would also read 1_0 as ten, and digits of other scripts as ours; a typing error must
-    not buy another epsilon.
+    Python also reads 1_0 as ten, and accepts digits of other scripts. Both are refused here: a
+    typing error must not change epsilon.
     """
     if isinstance(value, str | float | Decimal):
         value = str(value).strip()
@@ -91,10 +91,10 @@ def as_fraction(value: object) -> Fraction | None:
 
 
 def shown(value: object) -> str:
-    """A value that was given, no longer than a line."""
+    """A given value as text for messages, at most a line long."""
     try:
         text = str(value)
-    except ValueError:  # Python prints no number of thousands of digits
+    except ValueError:  # Python refuses to print thousands of digits
         return "a huge number"
     return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}..."
 
@@ -106,7 +106,8 @@ def exp_lower(x: Fraction) -> Fraction:
         raise InvalidArgument(f"exp_lower needs x >= 0, got x={x}", code="exponent_negative")
     term = total = 1 << _EXP_BITS
     k = 0
-    # Every term of the series is positive and every division floors, so the sum stays below.
+    # The Taylor series in fixed point. All terms are positive and every division rounds down,
+    # so the partial sum is a lower bound.
     while term:
         k += 1
         term = term * x.numerator // (x.denominator * k)
@@ -116,18 +117,25 @@ def exp_lower(x: Fraction) -> Fraction:
 
 def exp_upper(x: Fraction) -> Fraction:
     """A rational upper bound of e^x for x >= 0, within a relative 2^-99."""
+    # exp_lower is within a relative 2^-150, so raising it by 2^-100 exceeds e^x.
     return exp_lower(x) * (1 + Fraction(1, 2**100))
 
 
 def posterior_bounds(odds: Fraction) -> dict[str, str]:
-    """What a suspicion can grow to at most at such odds, both in percent, rounded up."""
-    posterior_bounds = Fraction(1, 100), Fraction(1, 10), Fraction(1, 2)
-    grown = {p: p * odds / (p * odds + 1 - p) for p in posterior_bounds}
-    return {f"{float(100 * p):g}": format_epsilon(100 * q, digits=1) for p, q in grown.items()}
+    """Upper bounds of posterior probabilities, by prior probability; in percent, rounded up.
+
+    Someone who is p % sure of a guess can become at most that sure after seeing the report.
+    """
+    priors = Fraction(1, 100), Fraction(1, 10), Fraction(1, 2)
+    # Bayes' theorem, with the largest likelihood ratio that the guarantee allows.
+    posteriors = {p: p * odds / (p * odds + 1 - p) for p in priors}
+    return {
+        f"{float(100 * p):g}": format_epsilon(100 * q, digits=1) for p, q in posteriors.items()
+    }
 
 
 def format_epsilon(value: Fraction | float, digits: int = 6) -> str:
-    """A decimal that is never below the value: a guarantee may only be rounded up."""
+    """A decimal that is never below the value: guarantees are rounded up."""
     if value == math.inf:
         return "infinite"
     scale = 10**digits
@@ -138,11 +146,11 @@ def format_epsilon(value: Fraction | float, digits: int = 6) -> str:
 
 @dataclass(frozen=True)
 class Step:
-    """``count`` draws of one kind, each allowed ``share`` of epsilon."""
+    """``count`` draws of one kind, each with privacy loss at most ``share``."""
 
     name: str
     copy: int
-    """Which of the two copies of the trajectory it reads; 0 when there is only one."""
+    """Which of two copies of the trajectory it reads; 0 if there is only one."""
     count: int
     share: Fraction
 
@@ -153,7 +161,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Split:
-    """How one epsilon is shared out over all draws a mechanism makes for one trajectory."""
+    """How epsilon is divided among all draws that a mechanism makes for one trajectory.
+
+    Sequential composition: the shares of all draws add up to epsilon exactly.
+    """
 
     epsilon: Fraction
     steps: tuple[Step, ...]
@@ -171,16 +182,16 @@ class Split:
                 code="share_too_small",
                 share=float(min(step.share for step in self.steps)),
             )
-        spent = sum((step.total for step in self.steps), Fraction())
-        if spent != self.epsilon:
+        total = sum((step.total for step in self.steps), Fraction())
+        if total != self.epsilon:
             shares = ", ".join(f"{step.name}={step.total}" for step in self.steps)
             raise BudgetError(
-                f"shares must add up to epsilon={self.epsilon}, got {shares} (sum {spent})",
+                f"shares must add up to epsilon={self.epsilon}, got {shares} (sum {total})",
                 code="shares_do_not_add_up",
                 epsilon=str(self.epsilon),
-                total=str(spent),
+                total=str(total),
             )
 
     def shares(self, copy: int = 0) -> dict[str, Fraction]:
-        """What one draw of each step may cost in this copy."""
+        """The largest privacy loss of one draw of each step, in this copy."""
         return {step.name: step.share for step in self.steps if step.copy == copy}

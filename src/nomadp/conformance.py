@@ -1,7 +1,8 @@
-"""What every mechanism must satisfy, ours and anybody's, as plain functions.
+"""Conformance checks for every mechanism, ours and those of other packages.
 
-Each takes a way to make the mechanism, such as ``partial(nomadp.make_mechanism, "exp")``, and
-raises `AssertionError` with a sentence where it does not hold. Any test runner will do.
+Each check takes a function that makes the mechanism, such as
+``partial(nomadp.make_mechanism, "exp")``, and raises `AssertionError` with a message if it
+fails. You can call them from any test runner.
 """
 
 from collections import Counter
@@ -23,18 +24,18 @@ from nomadp.randomness import SeededRandom, WordStream
 __all__ = ["CHECKS", "Make", "check_conformance"]
 
 Make = Callable[[LocationSet, Any], Mechanism]
-"""A mechanism for a location set and an epsilon."""
+"""Makes a mechanism for a location set and an epsilon."""
 
 EPSILONS = (Fraction(1, 10), Fraction(1), Fraction(4))
 LENGTHS = (1, 2, 3, 8)
 
 
 def check_conformance(make: Make, coarse: Make | None = None) -> None:
-    """Run every check of `CHECKS` on what ``make(locations, epsilon)`` makes, in a second.
+    """Run all `CHECKS` on the mechanism that ``make(locations, epsilon)`` returns.
 
-    ``coarse`` makes the mechanism with as few cells as it can have, where walking all its
-    choices on a map of four locations would take too long otherwise. Raises `AssertionError`
-    where a check does not hold.
+    This takes about a second. ``coarse`` makes the mechanism with as few cells as possible; use
+    it if enumerating all choices on a map of four locations takes too long otherwise. Raises
+    `AssertionError` if a check fails.
 
     >>> from functools import partial
     >>> import nomadp
@@ -100,7 +101,7 @@ def reports_public_locations(make: Make) -> None:
 
 
 def is_a_value(make: Make) -> None:
-    """Equal to its like, frozen, and told apart by everything that fixes its law."""
+    """Equal values are equal, values are frozen, and the identity covers the whole law."""
     locations = _scattered(9)
     one = make(locations, "0.5")
     others = [one.with_params(epsilon=1), make(_scattered(9, seed=1), "0.5")]

@@ -1,9 +1,10 @@
-"""One word, one draw: how a channel's exact law becomes a released value.
+"""One word, one draw: how a released value is drawn from a channel's exact law.
 
-Word w picks the cell of floor(w * total / 2^64) among the cumulated weights; laws over labels
-take several words (laws/labels.py). There is no rejection loop here, so a single report takes a
-number of words that never depends on the secret (fast paths do reject, see mechanisms/fast);
-what the 64 bits of a word cannot resolve changes an output's probability by less than 2^-64.
+Inverse transform sampling in integers: word w picks the cell that contains
+floor(w * total / 2^64) among the cumulative weights. Laws over labels take several words
+(laws/labels.py). There is no rejection loop, so the number of words of a report never depends
+on the secret (fast paths do reject, see mechanisms/fast). The 64 bits of a word change an
+output's probability by less than 2^-64.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,23 +22,23 @@ __all__ = ["Choose", "Drawing", "Part", "draw", "draw_many", "high_product"]
 T = TypeVar("T")
 Program = Callable[[Any, "Choose"], T]
 Part = tuple[Program[T], Any]
-"""A program and the one secret it reads."""
+"""A program and the secret that it reads."""
 
 
 class Choose(Protocol):
-    """How a program makes random choices: the client draws, the auditor tries them all."""
+    """How a program makes random choices: the client draws one, the auditor tries them all."""
 
     def __call__(self, step: str, channel: Channel, secret: Secret) -> int:
-        """One released value of ``channel`` for ``secret``; ``step`` names it in the budget."""
+        """A value released by ``channel`` for ``secret``; ``step`` is its name in the split."""
         ...
 
     def each(self, parts: Sequence[Part[T]]) -> list[T]:
-        """Run programs that are independent of each other given everything released so far."""
+        """Run programs that are independent, given everything released so far."""
         ...
 
 
 class Drawing:
-    """A Choose that draws: the only one that ever releases anything."""
+    """A `Choose` that draws at random: the only one that ever releases anything."""
 
     def __init__(self, words: WordStream) -> None:
         self._words = words
@@ -49,15 +50,15 @@ class Drawing:
         return [program(secret, self) for program, secret in parts]
 
     def uniform(self) -> float:
-        """The middle of one of 2^52 cells of (0, 1), for laws that are not finite.
+        """The midpoint of one of 2^52 cells of (0, 1), for continuous laws.
 
-        No `Choose` has it but this one: what is drawn from floats cannot be enumerated.
+        Only this `Choose` has it: draws from floats cannot be enumerated.
         """
         return ((self._words.next() >> 12) + 0.5) * 2.0**-52
 
 
 def draw(channel: Channel, secret: Secret, word: int) -> int:
-    """The output that one uniform 64-bit word picks, of a channel that takes no more."""
+    """The output that one uniform 64-bit word picks, for a channel that takes one word."""
     return channel.draw(secret, iter([word]).__next__)
 
 

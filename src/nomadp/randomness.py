@@ -1,10 +1,9 @@
-"""Where 64-bit random words come from: the system, a secret key, or a seed anybody may know.
+"""Random sources of 64-bit words: the operating system, a secret key, or a public seed.
 
-Every random choice of a mechanism consumes a public number of uniform words, mostly one. A
-source hands out one stream of words per trajectory, so a result does not depend on the order or
-the number of cores in which trajectories are perturbed. Two reports drawn with the same words
-tell about each other: `SystemRandom` never gives any twice, and is what people's trajectories
-are drawn with.
+Every random choice of a mechanism consumes a public number of uniform words, usually one. A
+source provides one stream of words per trajectory, so results do not depend on the order of
+trajectories or the number of cores. Two reports drawn with the same words reveal information
+about each other. `SystemRandom` never repeats a word; use it for people's trajectories.
 """
 
 import hashlib
@@ -35,7 +34,7 @@ __all__ = [
 
 _WORD_BYTES = 8
 _KEY_BYTES = 32
-_BLOCK_WORDS = 64  # enough for most trajectories; the rest of a block is thrown away
+_BLOCK_WORDS = 64  # enough for most trajectories; unused words are discarded
 
 
 class WordStream(ABC):
@@ -57,7 +56,7 @@ class WordStream(ABC):
         return int.from_bytes(word, "little")
 
     def take(self, count: int) -> NDArray[np.uint64]:
-        """The next ``count`` words at once: the same ones `next` would give."""
+        """The next ``count`` words at once: the same ones that `next` would return."""
         ready = self._block[self._used : self._used + count * _WORD_BYTES]
         self._used += len(ready)
         missing = count * _WORD_BYTES - len(ready)
@@ -69,27 +68,27 @@ class RandomSource(ABC):
     """A source of word streams, one for each trajectory."""
 
     simulated: bool = False
-    """True when somebody who knows a seed can repeat the words: then nothing is private."""
+    """True if anyone who knows a seed can repeat the words: then no report is private."""
 
     @abstractmethod
     def stream(self, index: int) -> WordStream:
-        """The words of trajectory number ``index``, always from their beginning."""
+        """The stream of trajectory number ``index``, from its beginning."""
 
     @abstractmethod
     def rows(self, indices: NDArray[np.int64], width: int) -> NDArray[np.uint64]:
-        """The first ``width`` words of each of these streams, for bulk work."""
+        """The first ``width`` words of each of these streams, for bulk perturbation."""
 
     @abstractmethod
     def bound_to(self, purpose: str) -> "KeyedRandom":
-        """A source of its own for one purpose: no words may ever serve two mechanisms."""
+        """An independent source for one purpose: two mechanisms must never share words."""
 
     @abstractmethod
     def named(self, names: Sequence[str]) -> "KeyedRandom":
-        """The same source, its streams told apart by name: stream k is that of ``names[k]``.
+        """The same source with streams identified by name: stream k belongs to ``names[k]``.
 
-        Whoever perturbs the trajectory of a name again, in whatever order, batch or process,
-        draws the same words and spends nothing. So a name must stand for one trajectory only:
-        one that comes twice here is refused.
+        Perturbing the trajectory of a name again, in any order, batch or process, uses the same
+        words and spends no budget. A name must therefore stand for one trajectory only:
+        repeated names are refused.
         """
 
 
@@ -99,11 +98,11 @@ class _SystemStream(WordStream):
 
 
 class SystemRandom(RandomSource):
-    """Fresh randomness of the operating system at every use: for people's trajectories.
+    """Fresh randomness of the operating system: for people's trajectories.
 
-    `perturb_set` takes it when it is given no words. Every call draws under a new key, so one
-    source may serve any number of days: no two reports ever share their words. Raises
-    `RandomnessUnavailable` where the system has none; nothing is released then.
+    `perturb_set` uses it by default. Every call uses a new key, so you can use one source for
+    any number of jobs: no two reports share words. Raises `RandomnessUnavailable` if the system
+    has no randomness; then nothing is released.
 
     >>> import nomadp
     >>> fresh = nomadp.SystemRandom()
@@ -115,14 +114,15 @@ class SystemRandom(RandomSource):
         return _SystemStream()
 
     def rows(self, indices: NDArray[np.int64], width: int) -> NDArray[np.uint64]:
-        # Asked again for more, the rows must begin with the same words: that takes a key.
+        # A caller that needs wider rows asks again, and must get the same words first. Only a
+        # key can repeat them.
         raise WrongType(
-            "bulk work needs words it can ask for again; bind SystemRandom first",
+            "bulk perturbation needs a source that can repeat its words; call bound_to first",
             code="words_not_bound",
         )
 
     def bound_to(self, purpose: str) -> "KeyedRandom":
-        """Words under a new key, which nothing but the result holds."""
+        """A source with a new key, which only the result holds."""
         return KeyedRandom(new_key())
 
     def named(self, names: Sequence[str]) -> "KeyedRandom":
@@ -139,8 +139,8 @@ class _CipherStream(WordStream):
 
 
 def _encryptor(key: bytes, counter: bytes | None = None) -> "CipherContext":
-    """AES-256 that counts from there, or that takes blocks as they are."""
-    # Imported here: a device, whose words are the system's, needs no cipher.
+    """AES-256 in counter mode from this counter; without a counter, in ECB mode."""
+    # Imported here: a device uses the system's randomness and needs no cipher.
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
     mode = modes.ECB() if counter is None else modes.CTR(counter)
@@ -148,12 +148,13 @@ def _encryptor(key: bytes, counter: bytes | None = None) -> "CipherContext":
 
 
 class KeyedRandom(RandomSource):
-    """Words of a secret key of 32 bytes: repeatable by its holder, and by nobody else.
+    """Randomness from a secret key of 32 bytes: only its holder can repeat it.
 
     For jobs that may be interrupted: perturbing the same trajectories again gives the same
-    reports and spends nothing. So one key is for one set of trajectories; another day takes
-    another key, or a name for each day (`bound_to`), else who sees both days' reports learns
-    from them. Raises `ValueError` for a key of another size.
+    reports and spends no budget. Use each key for one set of trajectories only. For another
+    day, use another key or bind the key to the day's name (`bound_to`); otherwise anyone who
+    sees the reports of both days learns from comparing them. Raises `InvalidArgument`, a
+    `ValueError`, for a key of another size.
 
     >>> import nomadp
     >>> keyed = nomadp.KeyedRandom(bytes(range(32)))
@@ -177,7 +178,7 @@ class KeyedRandom(RandomSource):
         return _CipherStream(self._key, self._firsts(np.array([index])).tobytes())
 
     def rows(self, indices: NDArray[np.int64], width: int) -> NDArray[np.uint64]:
-        # The counter mode's blocks, encrypted all at once: the words that `stream` gives.
+        # The counter blocks of all streams, encrypted in one call: the same words as `stream`.
         blocks = np.empty((len(indices), (width + 1) // 2, 2), dtype=">u8")
         blocks[...] = self._firsts(indices)[:, None]
         blocks[..., 1] += np.arange(blocks.shape[1], dtype=np.uint64)
@@ -188,8 +189,8 @@ class KeyedRandom(RandomSource):
     def _firsts(self, indices: NDArray[np.int64]) -> NDArray[np.uint64]:
         """The first counter block of each stream, as two words.
 
-        The upper one is the trajectory, the lower one counts blocks: streams of different
-        trajectories never share a block of the cipher.
+        The upper word is the trajectory's number and the lower word counts blocks, so streams
+        of different trajectories never share a block of the cipher.
         """
         firsts = np.zeros((len(indices), 2), dtype=">u8")
         firsts[:, 0] = indices
@@ -208,7 +209,7 @@ class KeyedRandom(RandomSource):
 
 
 class _NamedRandom(KeyedRandom):
-    """Streams that begin at a block made of a name instead of a number."""
+    """Streams whose first counter block is derived from a name instead of a number."""
 
     def __init__(self, source: KeyedRandom, names: Sequence[str]) -> None:
         super().__init__(source._key)
@@ -217,8 +218,8 @@ class _NamedRandom(KeyedRandom):
         hashed = b"".join(
             hashlib.blake2b(name.encode(), digest_size=12).digest() + bytes(4) for name in names
         )
-        # 95 bits of the name and 32 to count blocks. The highest bit of the lower word is set,
-        # which no numbered stream reaches: the two kinds never meet.
+        # 95 bits of the name's hash and 32 bits to count blocks. The highest bit of the lower
+        # word is set, which no numbered stream reaches: the two kinds never overlap.
         self._starts = np.frombuffer(hashed, dtype=">u8").reshape(-1, 2).copy()
         self._starts[:, 1] |= np.uint64(1 << 63)
 
@@ -230,10 +231,10 @@ class _NamedRandom(KeyedRandom):
 
 
 class SeededRandom(KeyedRandom):
-    """Words that anybody who knows the seed can repeat: for experiments, never for people.
+    """Randomness that anyone who knows the seed can repeat: for experiments, never for people.
 
-    What is drawn with them says so in its type (`SimulatedReport`), and nothing that sends or
-    stores people's reports accepts it. ``seed`` is any whole number.
+    Reports drawn with it have their own type (`SimulatedReport`), and nothing that sends or
+    stores people's reports accepts them. ``seed`` is any integer.
 
     >>> import nomadp
     >>> nomadp.SeededRandom(7).stream(0).next() == nomadp.SeededRandom(7).stream(0).next()
@@ -253,11 +254,11 @@ class SeededRandom(KeyedRandom):
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Refuse names, such as tids, of which one comes twice; none of them is shown."""
+    """Refuse repeated names, such as trajectory ids, without showing any of them."""
     if again := len(names) - len({*names}):
         raise SchemaError(
-            "every tid must name one trajectory, as two of one tid would share their words, "
-            f"got {again} repeated of {len(names)}; number the trajectories",
+            "every tid must name one trajectory, because two with one tid would share random "
+            f"words, got {again} repeated of {len(names)}; number the trajectories",
             code="tid_repeated",
             repeated=again,
             rows=len(names),
@@ -265,7 +266,7 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def new_key() -> bytes:
-    """A secret key of the system's randomness."""
+    """A new secret key, from the system's randomness."""
     return _system_bytes(_KEY_BYTES)
 
 
@@ -274,13 +275,13 @@ def _system_bytes(count: int) -> bytes:
         block = os.urandom(count)
     except (OSError, NotImplementedError) as error:
         raise RandomnessUnavailable(
-            "the system's randomness must be available to perturb anything, and it failed; "
-            "nothing was released",
+            "the system's randomness must be available to perturb anything, got an error from "
+            "the system; nothing was released",
             code="randomness_failed",
         ) from error
     if len(block) != count:
         raise RandomnessUnavailable(
-            f"the system's randomness must give {count} bytes, it gave {len(block)}; "
+            f"the system's randomness must return {count} bytes, got {len(block)}; "
             "nothing was released",
             code="randomness_incomplete",
             expected=count,

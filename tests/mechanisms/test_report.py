@@ -8,6 +8,7 @@ from refusals import refused
 from scipy import stats
 from worlds import JOURNEYS, final_law, part_laws, scattered, triangle
 
+import nomadp
 from nomadp.errors import DomainError, NotPrivateError, RandomnessUnavailable
 from nomadp.mechanisms import (
     EXPERIMENTAL,
@@ -98,3 +99,16 @@ def test_without_randomness_there_is_no_report(monkeypatch):
     monkeypatch.setattr(os, "urandom", broken)
     with refused(RandomnessUnavailable, "randomness_failed"):
         make_mechanism("exp", scattered(40), 3).report([1, 2])
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "shown"),
+    [
+        ("atlas", {}, "ATLAS(epsilon=4, locations=50)"),
+        ("brr", {"near_count": 5}, "BRR(epsilon=4, locations=50, near_count=5)"),
+        ("trips", {"zones": "grid:2"}, "TRIPS(epsilon=4, locations=50, zones='grid:2')"),
+    ],
+)
+def test_a_notebook_shows_a_mechanism_in_a_line(name, options, shown):
+    city = nomadp.synthetic_city(seed=1, places=50, trips=1)
+    assert repr(nomadp.make_mechanism(name, city.locations, 4, **options)) == shown

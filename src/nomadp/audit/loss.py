@@ -1,9 +1,10 @@
 """The exact privacy loss of one mechanism on one small map, over all inputs of one length.
 
-*Transcript* is the loss of everything released on the way, which composition bounds; *final*
-that of the reported trajectory alone. The verdict rests on exact rationals: what was spent
-must be epsilon, and the words of every single draw must keep within its share. The two losses
-are measured in floats from the same integer weights, and printed rounded up.
+The *transcript* loss is that of everything released on the way, which composition bounds; the
+*final* loss is that of the reported trajectory alone. The verdict uses exact rationals: the
+shares on every path must add up to epsilon, and the words of every single draw must stay within
+its share. The two losses are measured in floats from the same integer weights, and printed
+rounded up.
 """
 
 import math
@@ -31,13 +32,13 @@ __all__ = [
 ]
 
 Parts = list[tuple[dict[Any, Outcome], Ints]]
-"""For each released part: all it may be, and which of its secrets each input has."""
-_MEASURING_ERROR = 1e-10  # of a few hundred logarithms of exact integers, added up in floats
+"""For each released part: its possible outcomes, and the index of each input's secret."""
+_MEASURING_ERROR = 1e-10  # a sum of a few hundred logarithms in floats
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """What an audit found for one mechanism, map and length."""
+    """The result of an audit for one mechanism, map and length."""
 
     epsilon: Fraction
     spent: frozenset[Fraction]
@@ -45,7 +46,7 @@ class Measurement:
     final_loss: float
     steps: dict[str, StepRecord]
     flags: tuple[str, ...]
-    """Which rules were broken; empty for a sound mechanism."""
+    """The rules that were broken; empty for a sound mechanism."""
 
     @property
     def ok(self) -> bool:
@@ -53,7 +54,7 @@ class Measurement:
 
 
 def measure(mechanism: Mechanism, length: int) -> Measurement:
-    """Walk every choice for every input and compare all pairs."""
+    """Walk every choice for every input, and compare all pairs of inputs."""
     witness = StepWitness()
     parts = _parts(mechanism, length, witness)
     transcript = _transcript_loss(parts)
@@ -67,7 +68,7 @@ def measure(mechanism: Mechanism, length: int) -> Measurement:
         flags.add("budget")
     if transcript > mechanism.epsilon + _MEASURING_ERROR:
         flags.add("transcript")
-    if final > transcript + _MEASURING_ERROR:  # post-processing that is none
+    if final > transcript + _MEASURING_ERROR:  # post-processing cannot add loss
         flags.add("final")
     return Measurement(
         mechanism.epsilon,
@@ -180,7 +181,7 @@ def measure_loss(mechanism: Mechanism, length: int) -> Measurement:
     (True, True)
     """
     size = len(mechanism.locations)
-    hours = mechanism.inputs(1).shape[1] // size  # that are told apart
+    hours = mechanism.inputs(1).shape[1] // size  # distinct time slots
     if length < 1 or hours * size**length > INPUTS_MAX:
         raise DomainError(
             f"an exact audit must have from 1 to {INPUTS_MAX} trajectories to walk, got {size} "

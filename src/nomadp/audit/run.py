@@ -1,4 +1,4 @@
-"""Run an audit and say what it found: one row per mechanism, epsilon and length."""
+"""Run an audit: the result has one row per mechanism, epsilon and length."""
 
 import math
 import secrets
@@ -27,12 +27,12 @@ __all__ = ["AuditReport", "AuditRow", "GalleryRow", "StepRow", "run_audit"]
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]
-"""Called with what is done and what there is to do."""
+"""Called with the number of finished steps and of all steps."""
 
 
 @dataclass(frozen=True)
 class StepRow:
-    """The worst single draw of one kind: what it may cost, and what it did."""
+    """The worst single draw of one kind: its share, and its measured loss."""
 
     step: str
     share: Fraction
@@ -41,7 +41,7 @@ class StepRow:
 
 @dataclass(frozen=True)
 class AuditRow:
-    """The worst over all maps and granularities walked."""
+    """The worst case over all maps and granularities that were walked."""
 
     mechanism: str
     epsilon: Fraction

@@ -1,7 +1,7 @@
-"""Many trajectories on this machine, on one core or several.
+"""Perturb many trajectories on this machine, on one core or several.
 
-Every trajectory draws from the stream of words that bears its tid, so the result is the same on
-any number of cores, in any order, and from any file or engine.
+Every trajectory draws from the random stream named by its tid, so the result is the same on any
+number of cores, in any order, and from any file or engine.
 """
 
 from collections.abc import Callable, Generator
@@ -27,30 +27,30 @@ from nomadp.trajectory import TrajectorySet
 __all__ = ["How", "Progress", "perturb_set"]
 
 Progress = Callable[[int], None]
-"""Told how many trajectories were finished since it was last called."""
+"""Called with the number of trajectories finished since the last call."""
 
 CHUNK = 64
-"""Trajectories per piece of Python work: well under a second, so an interruption is prompt."""
+"""Trajectories per piece of Python work: under a second, so that Ctrl-C responds quickly."""
 KERNEL_CHUNK = 16384
-"""The same for kernels."""
+"""Trajectories per piece of work of a compiled kernel."""
 KERNEL_MIN = 512
-"""Fewer than this, a kernel has perturbed before another thread has started."""
+"""A kernel perturbs fewer than this in less time than it takes to start a thread."""
 
 
 class How(TypedDict, total=False):
-    """What may be asked of `perturb_set`, by name."""
+    """Keyword options of `perturb_set`."""
 
     jobs: int
-    """On so many cores; one by default."""
+    """Number of cores (default: 1)."""
     progress: Progress | None
     keep_tids: bool
-    """For experiments: reports bear the tids of their trajectories, in the same order."""
+    """For experiments: reports keep the tids and the order of their trajectories."""
     transcripts: bool
-    """Keep all that was released (TP and ATP release more than they report)."""
+    """Keep every released value (TP and ATP release more than they report)."""
 
 
 class Piece(NamedTuple):
-    """What some trajectories reported, from number ``start`` on."""
+    """The reports of some consecutive trajectories, from number ``start`` on."""
 
     start: int
     locations: Ints
@@ -59,7 +59,7 @@ class Piece(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """Who draws, with which words, by which path, and whether all that was released is kept."""
+    """The mechanism, its randomness, the code path, and whether transcripts are kept."""
 
     mechanism: Mechanism
     randomness: RandomSource
@@ -73,14 +73,14 @@ def perturb_set(
     randomness: RandomSource | None = None,
     **how: Unpack[How],
 ) -> AnyReports:
-    """Every trajectory perturbed once, all of them or an exception: `Reports` for people.
+    """Perturb every trajectory once and return `Reports`; if anything fails, return none.
 
-    Each costs the mechanism's epsilon, whatever the ``randomness``: fresh from the system by
-    default, `KeyedRandom` to be able to repeat the draws, `SeededRandom` for experiments.
-    Reports come under random ids and in their order, which tell nothing of the tids; see
-    `How` for ``how`` else. What simulated words or a mechanism that is not private draw are
+    Each trajectory spends the mechanism's epsilon. ``randomness`` is fresh from the system by
+    default; use `KeyedRandom` to be able to repeat the draws, and `SeededRandom` for
+    experiments. Reports have random ids and are sorted by them, so that neither reveals a tid.
+    See `How` for the options in ``how``. A seed, or a mechanism that is not private, gives
     `SimulatedReports`. Raises `DomainError` for locations outside the mechanism's set and
-    `SchemaError` for a tid that comes twice, before anything is drawn.
+    `SchemaError` for repeated tids, before anything is drawn.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
@@ -115,7 +115,7 @@ def _check_given(trajectories: Any, randomness: Any) -> None:
     if not isinstance(trajectories, TrajectorySet):
         raise WrongType(
             f"trajectories must be a TrajectorySet, got {type(trajectories).__name__}; "
-            "read_trajectories makes one of files and frames",
+            "use read_trajectories to read files and frames",
             code="trajectory_set_required",
             type=type(trajectories).__name__,
         )
@@ -130,12 +130,12 @@ def _check_given(trajectories: Any, randomness: Any) -> None:
 
 
 def _kept(mechanism: Mechanism, how: How) -> bool:
-    """Whether transcripts are; of a direct question there is nothing more to keep."""
+    """Whether transcripts are kept; frequency oracles have none beyond the report."""
     kept = how.get("transcripts", False)
     if kept and mechanism.is_oracle:
         raise DomainError(
-            f"a report of {mechanism.name} must be all that is kept of a direct question, and "
-            "transcripts were asked for; leave them out",
+            "transcripts must be left out for a frequency oracle, whose report is all that it "
+            f"releases, got transcripts=True for {mechanism.name}",
             code="no_transcripts",
             mechanism=mechanism.name,
         )

@@ -1,9 +1,10 @@
 """Finite laws in integer weights: the only source of randomness a mechanism may use.
 
 A *channel* is a public value. For every secret input it states integer weights over the same
-outputs; an output's probability is its weight over their sum, exactly. The client draws from
-it with 64-bit words, the auditor enumerates it, and the collector inverts it. Compiled loops
-and other languages restate a law only where they must, held by known answers (tests/vectors).
+outputs. The probability of an output is exactly its weight divided by their sum. The client
+draws from the channel with 64-bit words, the auditor enumerates it, and the collector inverts
+it. Compiled loops and other languages restate a law only where they must; test vectors pin
+their results (tests/vectors).
 """
 
 from nomadp.laws.channel import Channel, Ints, Secret, clamped, heaviest, probabilities

@@ -1,9 +1,10 @@
-"""What every channel is, and the arithmetic that leaves no gap between proof and program.
+"""The base class of all channels, and the exact arithmetic behind their privacy bound.
 
-Weights are clamped into a range whose ratio is at most e^share by rational arithmetic, so
-float errors in a distance or an exponential can cost accuracy but never privacy. What is drawn
-are words: an output of probability p owns floor or ceiling of p 2^64 of them. That is paid
-from what the laws give away, as long as the lightest output owns enough words (`check_words`).
+Weights are clamped to a range whose ratio is at most e^share in rational arithmetic. Rounding
+errors in a distance or an exponential can therefore cost accuracy, but never privacy. The
+program draws 64-bit words: an output of probability p owns the floor or the ceiling of p 2^64
+of them. The laws reserve a little slack for this rounding, and `check_words` makes sure that it
+is enough for the least likely output.
 """
 
 import math
@@ -36,61 +37,66 @@ __all__ = [
 
 Ints = NDArray[np.int64]
 Secret = Any
-"""One secret input, or an array of them: a channel's weights gain a last axis of outputs."""
+"""One secret input, or an array of inputs; weights have a further last axis of outputs."""
 
 UNIT = 2**24
-"""The smallest weight of most laws: truncating to integers costs less than 2^-24."""
-_TOTAL_BELOW = 2**63  # what all weights of a law may add up to
+"""The smallest weight of most laws: rounding down to integers changes it by less than 2^-24."""
+_TOTAL_BELOW = 2**63  # the sum of all weights of a law
 _GIVEN_AWAY = 1 - Fraction(1, 2**30)
-"""The laws stay this factor inside their bound, so that equality never has to be argued."""
+"""The laws stay below e^share by this factor: slack for the rounding to 64-bit words."""
 _ROOM = 2**33
-"""How often a total may hold the lightest weight, for each time a law gives something away.
-Then the lightest output owns b >= 2^31 words, and (e^share (1 - 2^-30) b + 1) / (b - 1), which
-bounds every ratio of words, is at most e^share."""
+"""Maximum ratio of the total to the lightest weight, for each factor of slack that a law has.
+Then the lightest output owns b >= 2^31 words, and every ratio of words is at most
+(e^share (1 - 2^-30) b + 1) / (b - 1), which is at most e^share."""
 
 
 class Channel(ABC):
-    """A public randomiser: for every secret input, integer weights over the same outputs."""
+    """A finite randomiser: for every secret input, integer weights over the same outputs."""
 
     share: Fraction
-    """What one draw may cost: the logarithm of the largest ratio between two inputs."""
+    """Privacy loss of one draw: log of the largest probability ratio between two inputs."""
 
     @property
     @abstractmethod
     def outputs(self) -> Ints:
-        """The values it may release; the same for every input."""
+        """All values that may be released; they are the same for every input."""
 
     @abstractmethod
     def weights(self, secret: Secret) -> Ints:
-        """The exact law: weights over ``outputs`` (last axis) for each secret."""
+        """The exact law: for each secret, weights over ``outputs`` (last axis)."""
 
     @property
     @abstractmethod
     def bound(self) -> Fraction:
-        """The largest ratio of two inputs' probabilities that the construction allows."""
+        """Upper bound of the ratio of any output's probabilities under two inputs."""
 
     @property
     def extremes(self) -> tuple[Fraction, Fraction] | None:
-        """The least and the largest probability of any output, if the construction tells."""
+        """The smallest and largest probability of any output; None if not known in closed
+        form."""
         return None
 
     @property
     def in_words(self) -> Fraction | None:
-        """The largest ratio of the words that lead to one output; None: nobody knows."""
+        """Upper bound of the ratio of words that lead to one output; None if not known."""
         return None if self.extremes is None else words_ratio(*self.extremes)
 
     @property
     def stretch(self) -> Fraction | None:
-        """By how much words may exceed a ratio of weights; None: one word draws, so count."""
+        """Factor by which the ratio of words may exceed that of weights.
+
+        None if one word draws an output: then the words can simply be counted.
+        """
         return None
 
     @property
     def first_output(self) -> int:
-        """One of the outputs, at any size."""
+        """One of the outputs, computed without enumerating them."""
         return int(self.outputs[0])
 
     def draw(self, secret: Secret, word: Callable[[], int]) -> int:
-        """An output, with as many uniform 64-bit words for every secret: with one here."""
+        """Draw an output. The number of 64-bit words is the same for every secret: here one."""
+        # Inverse transform sampling in integers: the first cumulative weight above the target.
         cumulative = np.cumsum(self.weights(secret))
         target = word() * int(cumulative[-1]) >> 64
         return int(self.outputs[cumulative.searchsorted(target, side="right")])
@@ -98,13 +104,13 @@ class Channel(ABC):
 
 @lru_cache(maxsize=4096)
 def heaviest(unit: int, share: Fraction) -> int:
-    """The largest integer weight that may stand against ``unit`` at a cost of ``share``."""
+    """The largest integer weight whose ratio to ``unit`` is within e^share, with slack."""
     return max(unit, math.floor(unit * exp_lower(share) * _GIVEN_AWAY))
 
 
 @lru_cache(maxsize=4096)
 def largest_unit(size: int, share: Fraction) -> int:
-    """The largest unit up to `UNIT` with which ``size`` heaviest weights add up in 63 bits."""
+    """The largest unit up to `UNIT` for which ``size`` heaviest weights add up in 63 bits."""
     unit = UNIT
     while size * heaviest(unit, share) >= _TOTAL_BELOW:
         unit //= 2
@@ -112,14 +118,15 @@ def largest_unit(size: int, share: Fraction) -> int:
 
 
 def probabilities(channel: Channel, secret: Secret) -> NDArray[np.float64]:
-    """The law as floats, for figures and estimates; nothing private is drawn from it."""
+    """The probabilities as floats, for figures and estimates; never used for drawing."""
     weight = channel.weights(secret)
     law: NDArray[np.float64] = weight / weight.sum(axis=-1, keepdims=True)
     return law
 
 
 def clamped(raw: NDArray[np.float64], floor: int, ceiling: Ints | int) -> Ints:
-    """Float weights forced into [floor, ceiling]; NaN becomes the floor."""
+    """Float weights clamped to [floor, ceiling]; NaN becomes the floor."""
+    # Whatever rounding did to ``raw``, the ratio of two weights is now at most ceiling / floor.
     safe = np.where(raw >= floor, np.minimum(raw, ceiling), floor)
     return safe.astype(np.int64)
 
@@ -134,25 +141,26 @@ def check_share(share: Fraction) -> None:
 
 
 def check_words(lightest: int, total: int, given_away: int = 1) -> None:
-    """Refuse weights that 63 bits cannot add up, or that 64-bit words cannot keep apart."""
+    """Refuse weights whose sum exceeds 63 bits, or that 64-bit words cannot resolve."""
     if total >= 2**63 or total > given_away * _ROOM * lightest:
         raise BudgetError(
             "the weights of a draw must add up to less than 2^63 and to at most "
-            f"2^{32 + given_away} times the lightest, or 64-bit words cannot keep its share; "
-            f"got {total} and {lightest}: use a smaller epsilon, or fewer locations or "
-            "journeys",
+            f"2^{32 + given_away} times the smallest weight, so that 64-bit words can resolve "
+            f"them, got a sum of {total} and a smallest weight of {lightest}; use a smaller "
+            "epsilon, or fewer locations or codewords",
             code="word_precision_exceeded",
         )
 
 
 def words_ratio(least: Fraction, most: Fraction) -> Fraction | None:
-    """The largest ratio of the words that outputs of such probabilities own; None: infinite."""
+    """Upper bound of the ratio of words, from two probabilities; None if it is infinite."""
     fewest = math.floor(least * 2**64)
     return Fraction(math.ceil(most * 2**64), fewest) if fewest else None
 
 
 def high_product(words: NDArray[np.uint64], totals: Ints | int) -> Ints:
-    """floor(word * total / 2^64) without leaving 64 bits; totals must be below 2^63."""
+    """floor(word * total / 2^64) in 64-bit arithmetic; totals must be below 2^63."""
+    # Schoolbook multiplication of 32-bit halves: four partial products, and their carries.
     mask, shift = np.uint64(0xFFFFFFFF), np.uint64(32)
     bound = np.asarray(totals).astype(np.uint64)
     low, high = words & mask, words >> shift

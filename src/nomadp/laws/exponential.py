@@ -1,7 +1,8 @@
-"""The exponential mechanism: what is nearer is likelier, over a public domain.
+"""The exponential mechanism over a public domain: nearer outputs are more likely.
 
-With a distance as score and any public upper bound of the domain's width as ``span_km``, the
-weight e^(-share d / 2 span) costs share for inputs anywhere, inside the domain or not.
+McSherry and Talwar (2007), with a distance d as the score. ``span_km`` is any public upper
+bound of the domain's width. The weight e^(-share d / 2 span) has privacy loss at most share,
+for inputs inside and outside the domain.
 """
 
 from abc import abstractmethod
@@ -30,30 +31,32 @@ Floats = NDArray[np.float64]
 
 
 class DistanceLaw(Channel):
-    """Weights that fall exponentially with a distance, clamped so that no error can leak."""
+    """Weights that fall exponentially with distance, clamped so that rounding cannot leak."""
 
     span_km: float
 
     @abstractmethod
     def distances_km(self, secret: Secret) -> Floats:
-        """From each secret to every output (last axis), up to a constant for each secret."""
+        """Distances from each secret to every output (last axis), up to a constant."""
 
     @property
     def scale_per_km(self) -> float:
         return float(self.share) / (2 * self.span_km) if self.span_km > 0 else 0.0
 
     def weights(self, secret: Secret) -> Ints:
+        # Half of the share bounds the ratio of weights, the other half that of their totals.
         ceiling = heaviest(UNIT, self.share / 2)
         raw = ceiling * np.exp(-self.scale_per_km * self.distances_km(secret))
         return clamped(raw, UNIT, ceiling)
 
     @property
     def bound(self) -> Fraction:
-        # One factor for the weight itself, one for the total it is divided by.
+        # One factor for the weight, one for the total that normalises it.
         return Fraction(heaviest(UNIT, self.share / 2), UNIT) ** 2
 
     @property
     def extremes(self) -> tuple[Fraction, Fraction]:
+        # Least likely: the lightest output among the heaviest. Most likely: the reverse.
         ceiling, others = heaviest(UNIT, self.share / 2), len(self.outputs) - 1
         least = Fraction(UNIT, UNIT + others * ceiling)
         return least, Fraction(ceiling, ceiling + others * UNIT)
@@ -71,7 +74,7 @@ class DistanceLaw(Channel):
 
     @abstractmethod
     def _law(self) -> tuple[object, ...]:
-        """Everything that fixes the law."""
+        """All values that determine the law."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +87,9 @@ class Disc:
 
 @dataclass(frozen=True, eq=False)
 class Exponential(DistanceLaw):
-    """Over locations of the set; the input is any location, inside the domain or not.
+    """Outputs are locations of a domain; the input is any location, inside it or not.
 
-    When the domain lies in a disc, distances count from where the disc begins, so that the
+    If the domain lies in a disc, distances are measured from the edge of the disc, so that the
     largest weight is near its ceiling for every input.
     """
 
@@ -113,6 +116,7 @@ class Exponential(DistanceLaw):
         distance = row[..., self.domain]
         if self.disc is None:
             return distance
+        # A constant for each input, so the exponential law is the same; only clamping differs.
         outside = row[..., self.disc.anchor] - self.disc.radius_km
         nearer: Floats = distance - np.maximum(0.0, outside)[..., None]
         return nearer
@@ -124,19 +128,19 @@ class Exponential(DistanceLaw):
 
 @dataclass(frozen=True, eq=False)
 class TableExponential(DistanceLaw):
-    """Over anything with a public table of distances: inputs are rows, outputs are columns."""
+    """A law from a public table of distances: inputs are rows, outputs are columns."""
 
     table_km: Floats = field(repr=False)
     columns: Ints = field(repr=False)
-    """What each column stands for."""
+    """The output of each column."""
     span_km: float
     share: Fraction
 
     def __post_init__(self) -> None:
         if not len(self.columns) or self.table_km.shape[1:] != self.columns.shape:
             raise InvalidArgument(
-                "a table of distances must have one column per output and at least one, got "
-                f"{self.table_km.shape} for {len(self.columns)} outputs",
+                "a table of distances must have a column for each output, and at least one, "
+                f"got {self.table_km.shape} for {len(self.columns)} outputs",
                 code="table_shape_mismatch",
                 shape=self.table_km.shape,
                 outputs=len(self.columns),

@@ -1,10 +1,11 @@
-"""How many of many points each label supports, without looking at every pair of them.
+"""Count the points that support each label, without checking every pair.
 
-A point u supports label x if u0 + x1 u1 + x2 u2 + ... = 0 modulo q. Either the labels of every
-point are listed, one in q, or all are counted at once: summed over the multiples of u, the
-characters of that sum are q - 1 where it is 0 and -1 elsewhere, and a transform over the digits
-gives them for every label. Both are exact, as the transform is rounded to what can only be
-whole numbers.
+A point u supports label x if u0 + x1 u1 + x2 u2 + ... = 0 modulo q. There are two ways. Listing
+enumerates the labels of each point, which are one in q. The transform counts for all labels at
+once: the characters e^(-2 pi i c s / q) of that sum s, added up over all multiples c u of a
+point, give q - 1 if s is 0 and -1 otherwise, and a discrete Fourier transform over the digits
+evaluates them for every label. Both are exact, because the results of the transform are rounded
+to integers.
 """
 
 import math
@@ -16,13 +17,15 @@ from nomadp.laws.channel import Ints
 __all__ = ["by_listing", "by_transform", "support_of"]
 
 _AT_ONCE = 1 << 22
-"""Numbers in memory at a time."""
+"""Labels in memory at a time."""
 _TABLE_MAX = 1 << 26
-"""Of the transform: 1 GB."""
+"""Largest table of the transform: 2^26 complex numbers, 1 GB."""
 
 
 def support_of(points: Ints, counts: Ints, order: int, size: int) -> Ints:
-    """For each of ``size`` labels, how many of these points support it, ``counts`` of each."""
+    """Number of points, with multiplicities ``counts``, that support each of ``size``
+    labels."""
+    # Estimated operations of both ways; the cheaper one runs.
     table = order ** (points.shape[1] - 1)
     listed = len(points) * -(-size // order)
     transformed = len(points) * order + table * math.log2(table)
@@ -32,7 +35,7 @@ def support_of(points: Ints, counts: Ints, order: int, size: int) -> Ints:
 
 
 def by_listing(points: Ints, counts: Ints, order: int, size: int) -> Ints:
-    """The last digit of a label follows from the others, unless it does not matter."""
+    """Enumerate labels: the last digit follows from the others and the equation."""
     upper = np.arange(-(-size // order))
     found = np.zeros(len(upper) * order, dtype=np.int64)
     step = max(1, _AT_ONCE // len(upper))
@@ -42,6 +45,7 @@ def by_listing(points: Ints, counts: Ints, order: int, size: int) -> Ints:
         for k in range(1, some.shape[1] - 1):
             digit = upper // order ** (some.shape[1] - 2 - k) % order
             rest = (rest + some[:, k, None] * digit) % order
+        # If the last coordinate is 0, the last digit is free: all of its values or none fit.
         free = some[:, -1] == 0
         last = np.array([pow(-int(u), -1, order) if u else 0 for u in some[:, -1]])
         label = upper * order + rest * last[:, None] % order
@@ -60,7 +64,7 @@ def _counted(numbers: Ints, often: Ints, least: int = 0) -> Ints:
 
 
 def by_transform(points: Ints, counts: Ints, order: int, size: int) -> Ints:
-    """A table over the digits of labels, transformed along each of them."""
+    """Fourier transform of a table over the digits of labels, along each digit."""
     digits = points.shape[1] - 1
     powers = order ** np.arange(digits - 1, -1, -1, dtype=np.int64)
     table = np.zeros(order**digits, dtype=np.complex128)
@@ -69,5 +73,6 @@ def by_transform(points: Ints, counts: Ints, order: int, size: int) -> Ints:
         multiple = points * factor % order
         np.add.at(table, multiple[:, 1:] @ powers, counts * turns[multiple[:, 0]])
     sums = np.fft.fftn(table.reshape((order,) * digits)).real.ravel()[:size]
-    found: Ints = np.rint((sums + counts.sum()) / order).astype(np.int64)
-    return found
+    # Each supporting point contributes q - 1, each other -1: solve for the number of the first.
+    supported: Ints = np.rint((sums + counts.sum()) / order).astype(np.int64)
+    return supported

@@ -1,9 +1,10 @@
-"""What laws for direct questions share: a report supports labels, the true one more often.
+"""The common part of all frequency oracles: a report supports labels, the true one more often.
 
-Among all outputs, those that support the true label weigh `heavy`, the others `light`. How many
-support a label is the same for every label, so the total is constant and the loss is the ratio
-of the two weights. Two labels are always supported together by as many outputs, so a report
-supports any other label with one and the same chance: shares can be estimated without bias.
+These are pure LDP protocols in the sense of Wang et al. (2017). Outputs that support the true
+label have weight `heavy`, all others `light`. The number of outputs that support a label is the
+same for every label, so the total is constant and the privacy loss is the ratio of the two
+weights. Any two labels are supported together by the same number of outputs, so a report
+supports every other label with the same probability, and shares have unbiased estimates.
 """
 
 import math
@@ -22,69 +23,71 @@ __all__ = ["LABELS_MAX", "STEPS_MAX", "LabelLaw"]
 
 LABELS_MAX = 2**24
 _OWNED = 2**32
-"""Words that each level must own: then rounding to words moves its chance by 2^-32 at most."""
+"""Words that each level must own: rounding then changes its probability by a relative 2^-32."""
 STEPS_MAX = 2**30
-"""What the ranges of all further words may add up to: each is uniform up to range / 2^64. Both
-together stretch a ratio by less than 2 (2^-32 + 2^-34): less than the 2^-30 given away."""
-_DIGITS = 192  # binary ones, of products that are rounded to the safe side
+"""Maximum sum of the ranges of all further words, each uniform up to range / 2^64. Together
+they raise a ratio by less than 2 (2^-32 + 2^-34), which is below the laws' slack of 2^-30."""
+_DIGITS = 192  # binary digits of products that are rounded to the safe side
 _ENUMERATED = 2**20
 
 
 class LabelLaw(Channel):
-    """Two levels over outputs, each of which supports some of ``size`` labels.
+    """Two weights over outputs, each of which supports some of ``size`` labels.
 
-    It is drawn in two stages, with a number of words that no secret changes: the first word
-    decides whether the truth is supported, the others pick one of all such outputs uniformly.
+    Drawing has two stages. The first word decides whether the report supports the truth. The
+    others pick one of those outputs uniformly. The number of words does not depend on the
+    secret.
     """
 
     size: int
-    """How many labels there are: a secret is one of them."""
+    """Number of labels; a secret is one of them."""
 
     @property
     @abstractmethod
     def entries(self) -> int:
-        """Of how many numbers a report is made."""
+        """Number of integers in a report."""
 
     @property
     @abstractmethod
     def entry_size(self) -> int:
-        """How many values each of them may take."""
+        """Number of values that each of them may take."""
 
     @property
     @abstractmethod
     def levels(self) -> tuple[int, int]:
-        """How many outputs support the truth and how many do not, but for a common factor."""
+        """Numbers of outputs that do and do not support the truth, up to a common factor."""
 
     @property
     @abstractmethod
     def together(self) -> Fraction:
-        """Of the outputs that support one label, the part that supports another one, too."""
+        """Fraction of the outputs that support one label which also support another."""
 
     @property
     @abstractmethod
     def output_count(self) -> int:
-        """How many outputs there are."""
+        """Number of outputs."""
 
     @property
     @abstractmethod
     def ranges(self) -> tuple[Sequence[int], Sequence[int]]:
-        """For each level, among how many numbers each further word picks one."""
+        """For each level, the size of the range from which each further word picks."""
 
     @abstractmethod
     def drawn(self, labels: Ints, words: NDArray[np.uint64]) -> Ints:
-        """A report (row of `entries`) for each label, with a row of `word_count` words each."""
+        """Draw a report (a row of `entries`) for each label from a row of `word_count`
+        words."""
 
     @abstractmethod
     def report(self, output: Ints | int) -> tuple[Ints | int, ...]:
-        """An output as the numbers that a report is made of."""
+        """The integers of the report that an output stands for."""
 
     @abstractmethod
     def possible(self, reports: Ints) -> NDArray[np.bool_]:
-        """Which rows of numbers are reports."""
+        """Which rows of integers are valid reports."""
 
     @abstractmethod
     def support(self, values: Ints, counts: Ints) -> Ints:
-        """In how many reports each label is supported, where their numbers occur so often."""
+        """Number of reports that support each label, given ``counts`` of each value."""
 
     @property
     def word_count(self) -> int:
@@ -92,23 +95,23 @@ class LabelLaw(Channel):
 
     @cached_property
     def heavy(self) -> int:
-        """The weight of an output that supports the truth."""
+        """Weight of an output that supports the true label."""
         return heaviest(UNIT, self.share)
 
     @cached_property
     def light(self) -> int:
-        """That of any other."""
+        """Weight of any other output."""
         return UNIT
 
     @cached_property
     def true_chance(self) -> Fraction:
-        """That a report supports the true label."""
+        """Probability that a report supports the true label (p in the literature)."""
         inside, outside = self.levels
         return Fraction(inside * self.heavy, inside * self.heavy + outside * self.light)
 
     @cached_property
     def other_chance(self) -> Fraction:
-        """That it supports any one other label; 0 where there is none."""
+        """Probability that it supports any given other label (q); 0 if there is none."""
         if self.size == 1:
             return Fraction(0)
         inside, outside = self.levels
@@ -117,16 +120,21 @@ class LabelLaw(Channel):
 
     @property
     def variance(self) -> Fraction:
-        """Of all unbiased shares together, times the number of reports, whatever the truth."""
+        """Total variance of the unbiased share estimates, times the number of reports.
+
+        It does not depend on the true shares.
+        """
         self._check_telling()
+        # With c_x reports out of n supporting x, (c_x / n - q) / (p - q) is unbiased. Its
+        # variance is affine in the share of x, and the shares add up to 1.
         p, q = self.true_chance, self.other_chance
         return (self.size * q * (1 - q) + (1 - p - q) * (p - q)) / (p - q) ** 2
 
     def _check_telling(self) -> None:
         if self.true_chance == self.other_chance:
             raise BudgetError(
-                "the share of a frequency oracle must be at least 2^-23, so that in whole "
-                "numbers the truth weighs more than anything else, got "
+                "the share of a frequency oracle must be at least 2^-23, so that the true "
+                "label has a larger integer weight than any other, got "
                 f"share={float(self.share):.2g}; use a larger epsilon",
                 code="share_too_small",
                 share=float(self.share),
@@ -146,16 +154,16 @@ class LabelLaw(Channel):
 
     @cached_property
     def in_words(self) -> Fraction:
-        """From the fewest and the most words that may lead to one output; rounded up.
+        """Upper bound from the fewest and the most words that may lead to one output.
 
-        Of as many outputs as a level has, each is picked by equally many rows of numbers, and
-        every number by the floor or the ceiling of 2^64 / range words.
+        Within a level, every output is picked by the same number of rows of integers, and every
+        integer by the floor or the ceiling of 2^64 / range words.
         """
         owned = self._inside_words, 2**64 - self._inside_words
         fewest, most = [], []
         for words, outputs, ranges in zip(owned, self.levels, self.ranges, strict=True):
             if outputs:
-                low = high = 1 << _DIGITS
+                low = high = 1 << _DIGITS  # fixed point: floor for low, ceiling for high
                 for r in ranges:
                     low = low * (2**64 // r * r) >> 64
                     high = -(-high * (-(-(2**64) // r) * r) >> 64)
@@ -175,11 +183,11 @@ class LabelLaw(Channel):
 
     @abstractmethod
     def _output(self, report: Ints) -> int:
-        """The output that a report stands for."""
+        """The output that a report represents."""
 
     @cached_property
     def _inside_words(self) -> int:
-        """The words below this one, of 2^64, decide that the truth is supported."""
+        """Number of first words, of 2^64, for which the report supports the truth."""
         return math.ceil(self.true_chance * 2**64)
 
     def _is_inside(self, words: NDArray[np.uint64]) -> NDArray[np.bool_]:
@@ -191,8 +199,8 @@ class LabelLaw(Channel):
         check_share(self.share)
         if not 1 <= self.size <= LABELS_MAX:
             raise DomainError(
-                f"a question must have from 1 to {LABELS_MAX} labels, got {self.size}; ask "
-                "about larger zones",
+                f"a frequency oracle must have from 1 to {LABELS_MAX} labels, got {self.size}; "
+                "use larger zones",
                 code="label_count_out_of_range",
                 labels=self.size,
                 most=LABELS_MAX,
@@ -200,9 +208,9 @@ class LabelLaw(Channel):
         owned = [words for words in (self._inside_words, 2**64 - self._inside_words) if words]
         if min(owned) < _OWNED or max(map(sum, self.ranges)) > STEPS_MAX:
             raise BudgetError(
-                "64-bit words must keep the share of a draw, and do not for "
-                f"{self.size} labels at {float(self.share):g}; use a smaller epsilon or "
-                "larger zones",
+                "64-bit words must resolve the probabilities of a draw, got "
+                f"{self.size} labels at epsilon {float(self.share):g}; use a smaller epsilon "
+                "or larger zones",
                 code="word_precision_exceeded",
             )
 
@@ -218,8 +226,8 @@ class LabelLaw(Channel):
         few = self.output_count <= _ENUMERATED and int(self.first_output).bit_length() <= 62
         if not few or self.output_count * self.heavy >= 2**63:
             raise InvalidArgument(
-                f"{self.output_count} outputs are too many to be enumerated; its bound and "
-                "its loss in words are exact at any size",
+                f"a law must have at most {_ENUMERATED} outputs to be enumerated, got "
+                f"{self.output_count}; its bound and its loss in words are exact at any size",
                 code="too_many_outputs",
                 outputs=self.output_count,
             )

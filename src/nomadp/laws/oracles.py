@@ -1,4 +1,5 @@
-"""Which law asks a direct question: the most exact one whose reports are small."""
+"""The choice of a frequency oracle's law: the smallest variance among those with small
+reports."""
 
 from fractions import Fraction
 from functools import lru_cache
@@ -14,8 +15,11 @@ REPORT_BYTES_MAX = 2048
 
 @lru_cache(maxsize=64)
 def law_of_labels(size: int, share: Fraction) -> LabelLaw:
-    """Over ``size`` labels: sets of them as long as one fits into 2 KB, as a bit for each label
-    or as a list of its own, and words can pick it; else points of a projective space."""
+    """Subset selection if a report fits into 2 KB, else projective geometry response.
+
+    A set of labels is sent as one bit per label or as a list, whichever is shorter. It must
+    also be small enough to be drawn with 64-bit words.
+    """
     count = best_count(size, share)
     listed = count * (2 if size <= 2**16 else 3)
     small = min(-(-size // 8), listed) <= REPORT_BYTES_MAX

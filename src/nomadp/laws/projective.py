@@ -1,10 +1,11 @@
-"""Projective response: one number for a report, however many labels there are.
+"""Projective geometry response: a report is one number, for any number of labels.
 
-Outputs are the points of a projective space over the integers modulo a prime q: rows of t
-coordinates, but for a common factor. Label x, whose t - 1 digits to the base q are x1, x2, ...,
-supports the points u with u0 + x1 u1 + x2 u2 + ... = 0: one in q, as near to 1 / (e^share + 1)
-as a prime allows (Feldman, Nelson, Nguyen and Talwar 2022). Any two labels support equally many
-points together. A point is numbered with its first coordinate that is not 0 made 1.
+A frequency oracle by Feldman, Nelson, Nguyen and Talwar (2022). Outputs are the points of a
+projective space over the field of a prime q: rows of t coordinates, up to a common factor.
+Label x has t - 1 digits x1, x2, ... to the base q. A point u supports x if
+u0 + x1 u1 + x2 u2 + ... = 0, which holds for about one point in q; the variance is smallest if
+that is near 1 / (e^share + 1). Any two labels are supported together by the same number of
+points. A point's number is that of its multiple whose first nonzero coordinate is 1.
 """
 
 import math
@@ -26,7 +27,7 @@ __all__ = ["ProjectiveResponse", "best_space"]
 
 @dataclass(frozen=True)
 class ProjectiveResponse(LabelLaw):
-    """The points of the space with ``dimensions`` coordinates modulo the prime ``order``."""
+    """Outputs are the points with ``dimensions`` coordinates modulo the prime ``order``."""
 
     size: int
     order: int
@@ -37,7 +38,7 @@ class ProjectiveResponse(LabelLaw):
         room = self.dimensions >= 2 and self.order ** (self.dimensions - 1) >= self.size
         if not (room and _is_prime(self.order)):
             raise InvalidArgument(
-                f"a space for {self.size} labels must have a prime order and room for them, "
+                f"a projective space must have a prime order and room for {self.size} labels, "
                 f"got order={self.order} and dimensions={self.dimensions}",
                 code="projective_space_unsuitable",
                 size=self.size,
@@ -91,8 +92,10 @@ class ProjectiveResponse(LabelLaw):
         return np.where(rest == 0, self.heavy, self.light)
 
     def drawn(self, labels: Ints, words: NDArray[np.uint64]) -> Ints:
-        """Inside, one word picks u1, u2, ... as a point of a smaller space, and u0 follows.
-        Outside, each of them has a word, and u0 is what makes the equation give 1."""
+        """Draw points on the labels' hyperplanes (the truth is supported) or off them."""
+        # On the hyperplane: one word picks u1, u2, ... as a point of the space with one
+        # coordinate fewer, and u0 follows from the equation. Off it: each of u1, u2, ... has
+        # its own word, and u0 makes the sum 1; every such point has exactly one such multiple.
         inside, q = self._is_inside(words)[:, None], self.order
         smaller = self.coordinates(
             high_product(words[:, 1], self.levels[0]), self.dimensions - 1
@@ -120,27 +123,31 @@ class ProjectiveResponse(LabelLaw):
         return int(report[0])
 
     def digits(self, labels: Ints) -> Ints:
-        """Each label to the base q, along a new last axis."""
+        """The digits of each label to the base q, along a new last axis."""
         powers = self.order ** np.arange(self.dimensions - 2, -1, -1, dtype=np.int64)
-        found: Ints = labels[..., None] // powers % self.order
-        return found
+        digits: Ints = labels[..., None] // powers % self.order
+        return digits
 
     def coordinates(self, numbers: Ints, dimensions: int | None = None) -> Ints:
-        """The points of such numbers, (..., t): those with k digits after their 1 follow all
-        that have fewer."""
+        """The coordinates of numbered points, (..., t).
+
+        Points are ordered by how many free coordinates follow their leading 1.
+        """
         count = self.dimensions if dimensions is None else dimensions
-        found = np.zeros((*numbers.shape, count), dtype=np.int64)
+        points = np.zeros((*numbers.shape, count), dtype=np.int64)
         for free in range(count):
             first = self._points_of(free)
-            there = (numbers >= first) & (numbers < self._points_of(free + 1))
-            found[there, count - 1 - free] = 1
-            rest = numbers[there] - first
+            block = (numbers >= first) & (numbers < self._points_of(free + 1))
+            points[block, count - 1 - free] = 1
+            rest = numbers[block] - first
             for k in range(free):
-                found[there, count - 1 - k] = rest % self.order
+                points[block, count - 1 - k] = rest % self.order
                 rest //= self.order
-        return found
+        return points
 
     def _numbers(self, points: Ints) -> Ints:
+        """The numbers of points: the inverse of `coordinates`."""
+        # Normalise each point to a leading 1, then read the rest as digits to the base q.
         q, count = self.order, self.dimensions
         lead = (points != 0).argmax(axis=1)
         scale = _inverses(points[np.arange(len(points)), lead], q)
@@ -149,23 +156,28 @@ class ProjectiveResponse(LabelLaw):
             digit = np.where(k > lead, points[:, k] * scale % q, 0)
             number = number * q + digit
         first = np.array([self._points_of(count - 1 - k) for k in range(count)])
-        found: Ints = number + first[lead]
-        return found
+        numbers: Ints = number + first[lead]
+        return numbers
 
 
 def _inverses(values: Ints, prime: int) -> Ints:
-    """1 / value modulo the prime: its power prime - 2, by squaring; below 2^31."""
-    found, square, power = np.ones_like(values), values % prime, prime - 2
+    """1 / value modulo the prime, by Fermat's little theorem: value^(prime - 2)."""
+    # Square and multiply. Factors stay below 2^31, so that products fit 63 bits.
+    inverse, square, power = np.ones_like(values), values % prime, prime - 2
     while power:
         if power & 1:
-            found = found * square % prime
+            inverse = inverse * square % prime
         square, power = square * square % prime, power >> 1
-    return found
+    return inverse
 
 
 def best_space(size: int, share: Fraction) -> ProjectiveResponse:
-    """The law of the least variance, of few candidates: the primes next to e^share + 1, and for
-    every number of coordinates the smallest that has room; in whole numbers alone."""
+    """The law with the smallest variance among a few candidate primes.
+
+    Candidates are the primes next to e^share + 1, which is optimal without rounding, and for
+    each number of coordinates the smallest prime with room for all labels. Integer arithmetic
+    makes the choice the same on every machine.
+    """
     middle = (heaviest(UNIT, share) + UNIT) // UNIT
     orders = {_prime(middle, 1), _prime(middle, -1)}
     roots = (_root(size, power) for power in range(1, max(2, size.bit_length() + 1)))
@@ -178,7 +190,7 @@ def best_space(size: int, share: Fraction) -> ProjectiveResponse:
 
 
 def _dimensions(size: int, order: int) -> int:
-    """As few as have room for all labels."""
+    """The smallest number of coordinates with room for all labels."""
     needed = 2
     while order ** (needed - 1) < size:
         needed += 1
@@ -186,15 +198,16 @@ def _dimensions(size: int, order: int) -> int:
 
 
 def _root(size: int, power: int) -> int:
-    """The least number whose power is not below size."""
-    found = max(2, math.floor(math.pow(size, 1 / power)) - 1)
-    while found**power < size:
-        found += 1
-    return found
+    """The smallest integer whose power is at least ``size``."""
+    # The float root may be off by one, so the search begins below it and uses integers.
+    root = max(2, math.floor(math.pow(size, 1 / power)) - 1)
+    while root**power < size:
+        root += 1
+    return root
 
 
 def _prime(start: int, step: int) -> int:
-    """The first from there on, upwards or downwards."""
+    """The first prime at or after ``start``, upwards or downwards."""
     while not _is_prime(start):
         start += step
     return start

@@ -1,7 +1,7 @@
-"""Subset selection: some of all labels are reported, the true one likelier among them.
+"""Subset selection: a report is a set of labels, more likely to contain the true one.
 
-A report is a set of ``count`` labels: the most exact answers to "how many are there of each"
-that a share allows (Ye and Barg 2018), where a report of so many labels may be sent.
+Ye and Barg (2018): with ``count`` near size / (e^share + 1), its frequency estimates have the
+smallest variance of all mechanisms, up to a vanishing factor. A report lists ``count`` labels.
 """
 
 import math
@@ -23,10 +23,10 @@ __all__ = ["SubsetSelection", "best_count"]
 
 @dataclass(frozen=True)
 class SubsetSelection(LabelLaw):
-    """Every set of ``count`` of ``size`` labels, heavier if it holds the secret one.
+    """Outputs are the sets of ``count`` of ``size`` labels, heavier if they hold the secret.
 
-    As an output a set is a number whose bit k says that it holds label k; as a report it is
-    its labels, ascending.
+    As an output, a set is a number whose bit k says whether it holds label k. As a report, it
+    is the list of its labels in ascending order.
     """
 
     size: int
@@ -65,7 +65,7 @@ class SubsetSelection(LabelLaw):
 
     @property
     def ranges(self) -> tuple[Sequence[int], Sequence[int]]:
-        # Floyd's: those of k of n others end at n.
+        # Floyd's algorithm for k of n other labels: its last range has n numbers.
         n, k = self.size - 1, self.count
         return range(n - k + 2, n + 1), range(max(1, n - k + 1), max(2, n + 1))
 
@@ -86,31 +86,34 @@ class SubsetSelection(LabelLaw):
         return np.where(holds, self.heavy, self.light)
 
     def drawn(self, labels: Ints, words: NDArray[np.uint64]) -> Ints:
-        """Floyd's way to a uniform set of the others: the k-th word is among n - k, and a
-        label that was picked before stands for the last of them."""
+        """Draw sets with Floyd's algorithm for uniform random subsets.
+
+        Step k picks one of the first m labels other than the truth, where m grows by one at
+        each step. If the picked label is in the set already, the m-th is added instead.
+        """
         inside, numbers = self._is_inside(words), np.arange(self.count)[:, None]
         last = self.size - 1 - self.count + inside + numbers
         picked = _without(labels, high_product(words[:, 1:].T, last + 1))
         instead = _without(labels, last)
         rows, chosen = np.arange(len(labels)), np.zeros((len(labels), self.size), dtype=bool)
         for k in range(self.count):
-            if k == self.count - 1:  # where the truth is in the set, one fewer is picked
+            if k == self.count - 1:  # a set that holds the truth needs one label fewer
                 rows = rows[~inside]
             label = picked[k, rows]
-            again = chosen[rows, label]
-            chosen[rows, np.where(again, instead[k, rows], label)] = True
+            repeated = chosen[rows, label]
+            chosen[rows, np.where(repeated, instead[k, rows], label)] = True
         chosen[inside, labels[inside]] = True
-        # Of one long row: numpy is twenty times slower at that for several.
-        held = np.flatnonzero(chosen).reshape(len(labels), self.count)
-        return held - self.size * np.arange(len(labels))[:, None]
+        # One flat search: np.nonzero on two dimensions is twenty times slower.
+        members = np.flatnonzero(chosen).reshape(len(labels), self.count)
+        return members - self.size * np.arange(len(labels))[:, None]
 
     def report(self, output: Ints | int) -> tuple[Ints | int, ...]:
         if isinstance(output, int):
             digits = output.to_bytes(-(-self.size // 8), "little")
             bits = np.unpackbits(np.frombuffer(digits, dtype=np.uint8), bitorder="little")
             return tuple(np.flatnonzero(bits).tolist())
-        held = (np.asarray(output)[:, None] >> np.arange(self.size)) & 1
-        return tuple(np.nonzero(held)[1].reshape(-1, self.count).T)
+        holds = (np.asarray(output)[:, None] >> np.arange(self.size)) & 1
+        return tuple(np.nonzero(holds)[1].reshape(-1, self.count).T)
 
     def possible(self, reports: Ints) -> NDArray[np.bool_]:
         if reports.shape[1] != self.count:
@@ -119,9 +122,9 @@ class SubsetSelection(LabelLaw):
         return ascending & (reports[:, 0] >= 0) & (reports[:, -1] < self.size)
 
     def support(self, values: Ints, counts: Ints) -> Ints:
-        found = np.zeros(self.size, dtype=np.int64)
-        np.add.at(found, values, counts)
-        return found
+        supported = np.zeros(self.size, dtype=np.int64)
+        np.add.at(supported, values, counts)
+        return supported
 
     def _output(self, report: Ints) -> int:
         bits = np.zeros(self.size, dtype=np.uint8)
@@ -130,15 +133,16 @@ class SubsetSelection(LabelLaw):
 
 
 def _without(truth: Ints, numbers: Ints) -> Ints:
-    """The labels of those numbers, counted without the true one."""
+    """The labels with these numbers, in a numbering that skips the true label."""
     return numbers + (numbers >= truth)
 
 
 def best_count(size: int, share: Fraction) -> int:
-    """How many labels to report for the least variance, in whole numbers alone.
+    """The number of labels per report with the smallest variance.
 
-    It grows with (w heavy + (d - w) light)^2 / (w (d - w)), which falls up to
-    w = d light / (heavy + light) and rises from there.
+    For w of d labels, the variance grows with (w heavy + (d - w) light)^2 / (w (d - w)). This
+    falls up to w = d light / (heavy + light) and rises from there, so one of the two integers
+    next to it is best. Integer arithmetic makes the choice the same on every machine.
     """
     if size == 1:
         return 1

@@ -1,9 +1,10 @@
-"""Laws by rank: a public number of items, ordered by the secret, shares each weight.
+"""Laws by rank: weights depend on the rank of an item in an order that the secret defines.
 
-How many items have which weight is the same for every input, so the total is constant and
-the loss is the ratio of the largest weight to the smallest. Laws whose total holds the lightest
-weight more than 2^33 times are refused: a staircase is about size (1 + e^share) / 2 of them,
-which leaves 4,000 items a share of up to 15.2, and a million up to 9.7.
+The number of items with each weight is the same for every input. So the total is constant, and
+the privacy loss is the ratio of the largest to the smallest weight. Laws whose total exceeds
+2^33 times the smallest weight are refused. The total of a staircase is about size (1 + e^share)
+/ 2 times the smallest weight, so 4,000 items allow a share of up to 15.2, and a million items
+up to 9.7.
 """
 
 from collections.abc import Callable
@@ -31,7 +32,7 @@ __all__ = ["NearestLocations", "RankLaw", "Staircase", "Subset", "TwoLevels", "n
 
 @dataclass(frozen=True)
 class NearestLocations:
-    """The rule "so many locations nearest to the secret one", nearest first, ties by index."""
+    """The ``count`` locations nearest to the secret one, nearest first, ties by index."""
 
     locations: LocationSet
     count: int
@@ -42,7 +43,9 @@ class NearestLocations:
 
 
 def nearest_first(distance: NDArray[np.float64], count: int) -> NDArray[np.bool_]:
-    """Exactly ``count`` of the last axis: the smallest distances, ties by index."""
+    """Mark exactly ``count`` entries of the last axis: the smallest distances, ties by
+    index."""
+    # The count must be exact even with ties: the constant total of a law depends on it.
     limit = np.partition(distance, count - 1, axis=-1)[..., count - 1, None]
     near: NDArray[np.bool_] = distance < limit
     tied = distance == limit
@@ -52,7 +55,7 @@ def nearest_first(distance: NDArray[np.float64], count: int) -> NDArray[np.bool_
 
 
 class RankLaw(Channel):
-    """What laws by rank share: one row of weights at a time, within one public range."""
+    """The base class of laws by rank: one row of weights for each secret."""
 
     size: int
 
@@ -80,7 +83,7 @@ class RankLaw(Channel):
 
     @property
     def total(self) -> int:
-        """What the weights add up to, for every secret."""
+        """The sum of the weights, which is the same for every secret."""
         raise NotImplementedError
 
     @property
@@ -90,7 +93,7 @@ class RankLaw(Channel):
 
 
 class TwoLevels(RankLaw):
-    """Heavier for the ``near_count`` items that are nearest to the secret, by any rule."""
+    """Two weights: the ``near_count`` items nearest to the secret weigh more."""
 
     near_count: int
 
@@ -103,7 +106,9 @@ class TwoLevels(RankLaw):
                 near_count=self.near_count,
                 size=self.size,
             )
-        if self.near_count < self.size:  # else all weigh the same, and nothing is told apart
+        if (
+            self.near_count < self.size
+        ):  # otherwise all weights are equal, and nothing is revealed
             check_words(self.lightest, self.total)
 
     @property
@@ -114,7 +119,7 @@ class TwoLevels(RankLaw):
 
 @dataclass(frozen=True)
 class Subset(TwoLevels):
-    """Two levels over ``size`` items; ``nearest`` maps one secret to distinct near ones."""
+    """Two weights over ``size`` items; ``nearest`` maps a secret to its distinct near items."""
 
     size: int
     near_count: int
@@ -135,10 +140,11 @@ class Subset(TwoLevels):
 
 @dataclass(frozen=True)
 class Staircase(RankLaw):
-    """Steps of equal height over ``size`` items, cut at the same ranks for every secret.
+    """Weights in steps of equal height over ``size`` items, cut at the same ranks for all.
 
-    ``order`` maps one secret to all items, nearest first. There are ``groups`` steps, equally
-    wide up to one item; with fewer items than that, every item is a step of its own.
+    ``order`` maps a secret to all items, nearest first. The ranks are divided into ``groups``
+    steps whose widths differ by at most one item. With fewer items than groups, every item is a
+    step of its own.
     """
 
     size: int
@@ -160,7 +166,7 @@ class Staircase(RankLaw):
 
     @property
     def levels(self) -> Ints:
-        """The weight at each rank: an arithmetic progression over the groups, downwards."""
+        """The weight at each rank: a decreasing arithmetic progression over the groups."""
         return _levels(self.size, self.groups, self.share)
 
     @property

@@ -1,6 +1,6 @@
-"""The mechanisms by name. Registering one is what gets it tested, audited and offered.
+"""The registry of mechanisms. A registered mechanism is tested, audited and offered.
 
-Ours are registered here; other packages' by an entry point (`plugins.py`).
+Our mechanisms are registered here, those of other packages by an entry point (`plugins.py`).
 """
 
 import difflib
@@ -66,17 +66,17 @@ MECHANISMS: dict[str, type[Mechanism]] = {
         Visits,
     )
 }
-"""What may be used for people."""
+"""Private mechanisms, which may be used for people."""
 
 PUBLISHED: dict[str, type[Mechanism]] = {
     kind.name: kind for kind in (PublishedPivotSampling, PublishedAnchoredPivotSampling)
 }
-"""What exists only to be measured; it has to be asked for by its full name."""
+"""Published mechanisms that are not private: for comparison only, by their full name."""
 
 EXPERIMENTAL: dict[str, type[ContinuousMechanism]] = {
     kind.name: kind for kind in (CorrelatedGaussian, CoordinateTracs, DirectionTracs)
 }
-"""What is only compared with: drawn from floats, so that nothing is guaranteed for it."""
+"""Continuous mechanisms for comparison only: drawn with floats, without a proven guarantee."""
 
 
 _OURS: dict[str, type[Mechanism]] = {**MECHANISMS, **PUBLISHED, **EXPERIMENTAL}
@@ -85,12 +85,12 @@ _OURS: dict[str, type[Mechanism]] = {**MECHANISMS, **PUBLISHED, **EXPERIMENTAL}
 def make_mechanism(
     name: str, locations: LocationSet, epsilon: Any, **options: Any
 ) -> Mechanism:
-    """The mechanism called ``name``, at ``epsilon`` for a whole trajectory over ``locations``.
+    """Make the mechanism ``name`` over ``locations``, with ``epsilon`` per trajectory.
 
-    Names are those of `mechanism_names`, and of what is for experiments only. ``epsilon`` is
-    read by `as_epsilon`; ``options`` are the fields of the mechanism, with units in their names
-    (``radius_km``). Raises `DomainError` for a name or an option that does not exist and
-    `BudgetError` for an epsilon out of range.
+    ``name`` is one of `mechanism_names`, or a mechanism for experiments only. ``epsilon`` is
+    read by `as_epsilon`. ``options`` are the fields of the mechanism, with units in their names
+    (``radius_km``). Raises `DomainError` for an unknown name or option and `BudgetError` for an
+    epsilon out of range.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=1)
@@ -110,8 +110,8 @@ def make_mechanism(
     given: Any = locations
     if not isinstance(given, LocationSet):  # a path also has a length
         raise WrongType(
-            f"locations must be a LocationSet, got {type(given).__name__}; read_locations "
-            "makes one of a file or a frame",
+            f"locations must be a LocationSet, got {type(given).__name__}; use read_locations "
+            "to read a file or a frame",
             code="location_set_required",
             type=type(given).__name__,
         )
@@ -119,7 +119,7 @@ def make_mechanism(
 
 
 def kind_of(name: str) -> type[Mechanism]:
-    """The class of that name, ours or another package's."""
+    """The mechanism class with this name, ours or another package's."""
     if name in _OURS:
         return _OURS[name]
     others = load_plugins(_OURS)
@@ -137,9 +137,9 @@ def kind_of(name: str) -> type[Mechanism]:
 
 
 def mechanism_names() -> tuple[str, ...]:
-    """What may be used for people: our mechanisms, then those of other packages.
+    """Names of all private mechanisms: ours, then those of other packages.
 
-    Another package's is left out while it cannot be loaded.
+    Mechanisms of other packages that cannot be loaded are left out.
 
     >>> import nomadp
     >>> nomadp.mechanism_names()[:3]
@@ -150,5 +150,5 @@ def mechanism_names() -> tuple[str, ...]:
 
 
 def plugin_problems() -> tuple[str, ...]:
-    """Why a mechanism that another package announces cannot be used, a sentence for each."""
+    """Reasons why mechanisms of other packages cannot be used, a sentence for each."""
     return tuple(map(str, load_plugins(_OURS).problems.values()))

@@ -1,8 +1,9 @@
 """What every mechanism is: a frozen public value with an exact law.
 
-A mechanism is a short program over `Choose`. It names the parts it releases, each with the
-secret that part reads, and finishes them without seeing the trajectory again: whatever
-`finish` does is post-processing and free. The client and the auditor run these same lines.
+A mechanism is a short program over `Choose`. It names the parts that it releases, each with the
+secret that the part reads, and combines them without seeing the trajectory again. Whatever
+`finish` does is post-processing, which costs no privacy budget. The client and the auditor run
+these same lines.
 """
 
 import json
@@ -36,31 +37,31 @@ __all__ = [
 ]
 
 Trajectory = Ints
-"""Location indices, (n,); the auditor passes (n, inputs), and every step works on all."""
+"""Location indices, (n,). The auditor passes (n, inputs); every step handles all columns."""
 
 MOST = 2**20
-"""Of locations, of points in a trajectory, of journeys: so many weights add up in 63 bits."""
+"""Maximum number of locations, points or codewords: so many weights add up in 63 bits."""
 Range = tuple[int, int] | tuple[Fraction, int] | tuple[float, float]
-"""The least and the greatest value of an option; whole numbers if both are."""
+"""The smallest and largest value of an option; integers if both are."""
 
 
 @dataclass(frozen=True)
 class _Drawn:
-    """What one trajectory became."""
+    """The report of one trajectory."""
 
     mechanism: "Mechanism"
     values: tuple[int, ...]
-    """What is reported: locations, or what a direct question releases."""
+    """Reported locations, or the labels that a frequency oracle releases."""
     number: int | None = None
-    """What was released, where that is one number (ATLAS: a row of the atlas)."""
+    """The released value, where it is a single number (ATLAS: the index of a codeword)."""
 
     @property
     def locations(self) -> tuple[int, ...]:
-        """Indices into the mechanism's public set, as many as the trajectory has."""
+        """Indices into the public location set, one for each point of the trajectory."""
         if self.mechanism.is_oracle:
             raise DomainError(
-                f"a report of {self.mechanism.name} is an answer to a direct question and "
-                "holds no locations; read its values, or its labels",
+                f"a report of {self.mechanism.name} must be read as labels, because a "
+                "frequency oracle reports no locations; use its labels or values",
                 code="report_without_locations",
                 mechanism=self.mechanism.name,
             )
@@ -68,21 +69,24 @@ class _Drawn:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What the report of a direct question supports; the truth is likelier among it."""
+        """The labels that a frequency oracle's report supports.
+
+        The true label is more likely to be among them than any other label.
+        """
         return self.mechanism.labels_of(self.values)
 
     @property
     def location_ids(self) -> tuple[str, ...]:
-        """The reported locations by their public ids."""
+        """The public ids of the reported locations."""
         return tuple(self.mechanism.locations.ids[k] for k in self.locations)
 
 
 class Report(_Drawn):
-    """What one trajectory reports under its mechanism's epsilon: it may leave the device.
+    """The private report of one trajectory, which may leave the device.
 
-    `Mechanism.report` makes it. It has ``mechanism``, ``locations`` (indices), ``location_ids``
-    and, for ATLAS, the ``number`` of the row that was released; that of a direct question has
-    ``labels``. Both are made of its ``values``.
+    `Mechanism.report` draws it. It has ``mechanism``, ``locations`` (indices), ``location_ids``
+    and, for ATLAS, the ``number`` of the released codeword. The report of a frequency oracle
+    has ``labels`` instead of locations. Both are derived from its ``values``.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=1)
@@ -94,9 +98,10 @@ class Report(_Drawn):
 
 
 class SimulatedReport(_Drawn):
-    """The same, drawn from a seed or not private: for experiments, and no `Report`.
+    """A report drawn from a seed, or by a mechanism that is not private: for experiments.
 
-    `Mechanism.simulate` makes it. Whoever knows the seed can test guesses of the trajectory.
+    `Mechanism.simulate` draws it. It is not a `Report`, because anyone who knows the seed can
+    test guesses of the trajectory.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=1)
@@ -109,12 +114,16 @@ class SimulatedReport(_Drawn):
 
 @dataclass(frozen=True, kw_only=True)
 class Mechanism(ABC):
-    """Perturbs one trajectory at a total cost of epsilon, over all of the same length.
+    """Perturbs whole trajectories under epsilon-local differential privacy.
 
-    A frozen public value that `make_mechanism` makes. ``split(length)`` says where epsilon
-    goes, ``report(trajectory)`` spends it, ``simulate(trajectory, seed)`` is for experiments;
-    a trajectory is a sequence of indices into ``locations``. ``identity`` is all that fixes the
-    law as text, and ``with_params`` the same mechanism with other options.
+    For any two trajectories of the same length, the probabilities of any report differ by at
+    most a factor of e^epsilon. `make_mechanism` constructs mechanisms; they are immutable and
+    public. A trajectory is a sequence of indices into ``locations``.
+
+    ``report(trajectory)`` draws a private report, ``simulate(trajectory, seed)`` one for
+    experiments, and ``split(length)`` shows how epsilon is divided among the random steps.
+    ``identity`` is the text that fixes the probability law, and ``with_params`` returns the
+    same mechanism with other options.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=1)
@@ -129,33 +138,33 @@ class Mechanism(ABC):
     version: ClassVar[int] = 1
     """The law of (name, version) never changes; a changed law is a new version."""
     private: ClassVar[bool] = True
-    """False for what exists only to be measured: its outputs reveal more than epsilon."""
+    """False for mechanisms that exist only for comparison: they reveal more than epsilon."""
     warning: ClassVar[str] = ""
     is_oracle: ClassVar[bool] = False
-    """True for a direct question: its reports are made of labels, not of locations."""
+    """True for a frequency oracle: its reports contain labels instead of locations."""
     ranges: ClassVar[Mapping[str, Range]] = {
         "epsilon": (MIN_EPSILON, MAX_EPSILON),
         "locations": (1, MOST),
         "length": (1, MOST),
     }
-    """Where the arithmetic is proved: for numbers among the options, the number of locations
-    and that of a trajectory's points. Nothing beyond is drawn. (A share may not fall below
-    `MIN_SHARE` either, nor outgrow what words keep apart: `Split` and the laws refuse it.)"""
+    """The ranges for which the arithmetic is proved: of numeric options, the number of
+    locations and the number of points. Values outside are refused. (`Split` and the laws
+    also refuse a share below `MIN_SHARE`, or one too large for 64-bit words to resolve.)"""
 
     epsilon: Fraction
     locations: LocationSet
 
     def __post_init__(self) -> None:
-        asked: Any = self.epsilon
-        if isinstance(asked, bool):
+        epsilon: Any = self.epsilon
+        if isinstance(epsilon, bool):
             raise BudgetError(
-                f"epsilon must be a number, got epsilon={asked}", code="epsilon_out_of_range"
+                f"epsilon must be a number, got epsilon={epsilon}", code="epsilon_out_of_range"
             )
-        object.__setattr__(self, "epsilon", as_epsilon(asked))
+        object.__setattr__(self, "epsilon", as_epsilon(epsilon))
         self._check_range("locations", len(self.locations))
         for field in fields(self):
             value = self._whole(field)
-            # What is left out, or said by a word (a rule), is its mechanism's to check.
+            # A default, or a rule given as text, is checked by the mechanism itself.
             by_default = value is None or isinstance(value, str)
             if by_default and isinstance(field.default, type(value)):
                 continue
@@ -163,7 +172,7 @@ class Mechanism(ABC):
                 self._check_range(field.name, value)
 
     def _whole(self, field: Field[Any]) -> Any:
-        """The value of an option: one of Python's own numbers where its type says int."""
+        """The value of an option; numpy integers become Python's, as JSON requires."""
         value, types = getattr(self, field.name), _type_names(field.type)
         if "int" not in types or types & {"float", "Fraction"}:
             return value
@@ -201,65 +210,65 @@ class Mechanism(ABC):
         )
 
     def check_length(self, length: Any) -> None:
-        """Refuse a public length outside of `ranges`: what every `split` begins with."""
+        """Refuse a public length outside `ranges`. Every `split` begins with this check."""
         self._check_range("length", int(length) if isinstance(length, np.integer) else length)
 
     @abstractmethod
     def split(self, length: int) -> Split:
-        """How epsilon is shared out for a trajectory of this public length."""
+        """How epsilon is divided among the steps for a trajectory of this public length."""
 
     @abstractmethod
     def parts(self, trajectory: Trajectory) -> Sequence[Part[Any]]:
-        """What is released: programs independent of each other, each with its secret."""
+        """What is released: independent programs, each with the secret that it reads."""
 
     @abstractmethod
     def finish(self, released: Sequence[Any], choose: Choose) -> tuple[int, ...]:
-        """The reported trajectory, from released values only (post-processing).
+        """The reported trajectory, computed from released values only (post-processing).
 
-        Released values may be arrays, one entry per case: the auditor finishes all at once.
+        The auditor passes arrays with one entry per case, to compute all cases at once.
         """
 
     @property
     def timed(self) -> bool:
-        """Whether the hour of a trajectory is read, too."""
+        """Whether the mechanism also reads the hour of a trajectory."""
         return False
 
     def read(self, trajectory: Trajectory, hour: Any = None) -> Trajectory:
-        """All that the program reads of one person: the trajectory, and nothing besides."""
+        """Everything that the program reads about one person."""
         return trajectory
 
     def inputs(self, length: int) -> Trajectory:
-        """Everything that may be read of this length, one per column: what is compared."""
+        """All possible inputs of this length, one per column: the auditor compares them."""
         return np.indices((len(self.locations),) * length).reshape(length, -1)
 
     @property
     def report_size(self) -> int:
-        """How many values each entry of a report may take."""
+        """Number of values that each entry of a report may take."""
         return len(self.locations)
 
     def report_offsets(self, offsets: Ints) -> Ints:
-        """Where the reports begin of trajectories that begin there: each is as long."""
+        """Offsets of the reports of trajectories with these offsets: lengths are the same."""
         return offsets
 
     def labels_of(self, values: tuple[int, ...]) -> tuple[str, ...]:
-        """What a report of such values supports, where it is one of a direct question."""
+        """The labels that a report with these values supports (frequency oracles only)."""
         raise DomainError(
-            f"a report of {self.name} holds locations and no labels; read its location_ids",
+            f"a report of {self.name} has locations and no labels; use its location_ids",
             code="report_without_labels",
             mechanism=self.name,
         )
 
     def report(self, trajectory: Trajectory, hour: int | None = None) -> Report:
-        """One report for one trajectory, at the cost of epsilon; each call spends it again.
+        """Draw a private report of one trajectory. Each call spends epsilon again.
 
-        The words are fresh ones of the system, and what runs is the audited program itself.
-        A question of when needs the ``hour`` of the week (0: Monday from 0 to 1 h). Raises
-        `DomainError` for a location outside the set, which it does not show, `NotPrivateError`
-        for a form that is not private, and `RandomnessUnavailable`.
+        The report is drawn by the audited program, with fresh randomness of the system.
+        Mechanisms with a time option need the ``hour`` of the week (0: Monday, 0 to 1 h).
+        Raises `DomainError` for a location outside the set, without showing it,
+        `NotPrivateError` for a mechanism that is not private, and `RandomnessUnavailable`.
         """
         if not self.private:
             raise NotPrivateError(
-                f"a report must be private, and {self.name} is for experiments only; "
+                f"a report must be private, got {self.name}, which is for experiments only; "
                 f"{self.warning}; use another mechanism, or simulate()",
                 code="mechanism_not_private",
                 mechanism=self.name,
@@ -269,50 +278,66 @@ class Mechanism(ABC):
     def simulate(
         self, trajectory: Trajectory, seed: int, hour: int | None = None
     ) -> SimulatedReport:
-        """What a report might be, the same for the same seed: for experiments only."""
-        words = SeededRandom(seed).bound_to(self.identity).stream(0)
-        return SimulatedReport(self, *report_one(self, trajectory, words, hour))
+        """Draw a report from a seed, for experiments only: the same seed gives the same one."""
+        stream = SeededRandom(seed).bound_to(self.identity).stream(0)
+        return SimulatedReport(self, *report_one(self, trajectory, stream, hour))
 
     def perturb(self, trajectory: Trajectory, choose: Choose) -> tuple[int, ...]:
-        """The reported trajectory: as many locations as the true one."""
+        """The reported trajectory, which has as many points as the true one."""
         return self.reported(trajectory, choose)[0]
 
     def reported(
         self, trajectory: Trajectory, choose: Choose
     ) -> tuple[tuple[int, ...], int | None]:
-        """The same, and the number that was released, where a report is one."""
+        """The reported trajectory, and the released number if the report is a single one."""
         released = choose.each(self.parts(trajectory))
         return self.finish(released, choose), self.report_number(released)
 
     def report_number(self, released: Sequence[Any]) -> int | None:
-        """The one number that a report is, where it is one (ATLAS: a row of the atlas)."""
+        """The released number, if a report is a single one (ATLAS: the codeword's index)."""
         return None
 
     def report_law(self, length: int) -> ReportLaw | None:
-        """How reports of this length are read; None where they do not tell what was released.
+        """How reports of this length are decoded and counted.
 
-        With one, reports can be decoded and counted.
+        None if a report does not determine what was released.
         """
         return None
 
     def get_params(self) -> dict[str, Any]:
-        """The options as plain values; the location set is named by its hash elsewhere."""
+        """The options as plain values, without the location set."""
         options = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "locations"}
         return {k: str(v) if isinstance(v, Fraction) else v for k, v in options.items()}
 
     def with_params(self, **changes: Any) -> Self:
-        """The same mechanism over the same locations, with other options or another epsilon."""
+        """This mechanism over the same locations, with other options or another epsilon."""
         return type(self)(**({f.name: getattr(self, f.name) for f in fields(self)} | changes))
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # The dataclass decorator writes a repr of all fields into each class without its own.
+        setattr(cls, "__repr__", cls.__repr__)  # noqa: B010
+
+    def __repr__(self) -> str:
+        default = {field.name: field.default for field in fields(self)}
+        said = {"epsilon": str(self.epsilon), "locations": str(len(self.locations))}
+        said |= {
+            name: value if isinstance(getattr(self, name), Fraction) else repr(value)
+            for name, value in self.get_params().items()
+            if name not in said and getattr(self, name, None) != default.get(name)
+        }
+        options = ", ".join(f"{name}={text}" for name, text in said.items())
+        return f"{self.name.upper()}({options})"
 
     @property
     def identity(self) -> str:
-        """Everything that fixes the law, as one line of text."""
+        """The text that fixes the probability law: name, version, options, location set."""
         facts = {"mechanism": self.name, "version": self.version, "params": self.get_params()}
         return json.dumps(facts | {"locations": self.locations.sha256}, sort_keys=True)
 
 
 def _type_names(kind: Any) -> set[str]:
-    """What a value may be: the names of a type, or of those it is a union of."""
+    """The name of a type, or the names of the members of a union."""
     if isinstance(kind, str):  # as written where annotations are not evaluated
         names = {name.strip() for name in kind.split("|")}
         return names | ({"NoneType"} if "None" in names else set())
@@ -323,14 +348,14 @@ def _type_names(kind: Any) -> set[str]:
 def perturb_one(
     mechanism: Mechanism, trajectory: Trajectory, words: WordStream, hour: int | None = None
 ) -> tuple[int, ...]:
-    """Draw one report for one trajectory."""
+    """Draw one report of one trajectory."""
     return report_one(mechanism, trajectory, words, hour)[0]
 
 
 def report_one(
     mechanism: Mechanism, trajectory: Trajectory, words: WordStream, hour: int | None = None
 ) -> tuple[tuple[int, ...], int | None]:
-    """The same, and the number that was released, where a report is one."""
+    """Draw one report, and the released number if the report is a single one."""
     indices = np.asarray(trajectory, dtype=np.int64)
     if indices.ndim != 1 or not len(indices):
         raise DomainError(

@@ -1,4 +1,4 @@
-"""What reports are, and how they are read back: what each says was released, by which law."""
+"""How reports are read back: the released values, and the law they were drawn from."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ __all__ = ["PointLaw", "ReportLaw", "Reported"]
 
 
 class Reported(NamedTuple):
-    """What several trajectories report, one after the other."""
+    """The reports of several trajectories, concatenated."""
 
     locations: Ints
-    """Or labels, of a direct question."""
+    """Or labels, for a frequency oracle."""
     numbers: Ints | None
-    """One for each report, where a mechanism releases one (see `report_number`)."""
+    """One for each report, if the mechanism releases a single number (`report_number`)."""
 
 
 class ReportLaw(ABC):
@@ -27,29 +27,29 @@ class ReportLaw(ABC):
 
     locations: LocationSet
     channel: Channel
-    """What was drawn from: once for a report, or once for each of its points."""
+    """The channel of each draw: one for a report, or one for each of its points."""
     whole: ClassVar[bool]
-    """True: a report is one value. False: it is one for each point, by the same channel."""
+    """True if a report is one value; False if it is one value for each point."""
 
     @property
     def seen(self) -> int | None:
-        """Through how many points a trajectory is reported, where a report is one value.
+        """Number of control points of a trajectory, if a report is one value.
 
-        Lengths for which that is the same have one channel.
+        Lengths with the same number share one channel.
         """
         return None
 
     @abstractmethod
     def values(self, places: Ints, numbers: Ints | None = None) -> Ints:
-        """What was released, for rows of reported locations and the numbers they came with.
+        """The released values, from rows of reported locations and their numbers.
 
-        One for each row or for each point; -1 where no trajectory gives such a report.
+        One for each row or for each point; -1 if no trajectory produces such a report.
         """
 
 
 @dataclass(frozen=True, eq=False)
 class PointLaw(ReportLaw):
-    """Each point on its own, by a channel from and to all locations; a point is its value."""
+    """The law of mechanisms that perturb each point separately, over all locations."""
 
     locations: LocationSet
     channel: Channel
@@ -58,8 +58,8 @@ class PointLaw(ReportLaw):
     def __post_init__(self) -> None:
         if not np.array_equal(self.channel.outputs, np.arange(len(self.locations))):
             raise DomainError(
-                "a law of single points must lead to every location of its set of "
-                f"{len(self.locations)}, in their order, and does not",
+                "the outputs of a law of single points must be all "
+                f"{len(self.locations)} locations, in their order",
                 code="law_outputs_mismatch",
                 size=len(self.locations),
             )

@@ -1,6 +1,7 @@
-"""Everything that the steps of a program released, kept beside the report; public.
+"""Transcripts: all values that the steps of a program released; public, like the report.
 
-Where a report is only a part of what was released (TP, ATP), this says more and costs nothing.
+For mechanisms whose report is only a part of what was released (TP, ATP), the transcript is
+more informative and costs no further budget.
 """
 
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ class Transcript:
     released: tuple[int, ...]
 
 
-class _Remembering(Drawing):
+class _Recording(Drawing):
     def __init__(self, words: WordStream) -> None:
         super().__init__(words)
         self.released: list[int] = []
@@ -34,8 +35,8 @@ class _Remembering(Drawing):
 def report_with_transcript(
     mechanism: Mechanism, trajectory: Ints, words: WordStream
 ) -> tuple[tuple[int, ...], int | None, Transcript]:
-    """The report that the reference program draws, and all it released on the way, once."""
-    choose = _Remembering(words)
+    """Draw one report with the reference program, and record every value it releases."""
+    choose = _Recording(words)
     released = choose.each(mechanism.parts(trajectory))
     transcript = Transcript(len(trajectory), tuple(choose.released))
     number = mechanism.report_number(released)

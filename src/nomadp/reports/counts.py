@@ -1,7 +1,7 @@
-"""What reports say was released, length by length, and how often each distinct report came in.
+"""Counts of distinct reports by length: a sufficient statistic for all estimates.
 
-Counts are all that learning needs: those of parts add to those of the whole, in any order, of
-batches, of machines, of days. There are few distinct reports however many come in.
+Counts of parts (batches, machines, days) add up to the counts of the whole, in any order. Their
+size depends on the number of distinct reports, not on the number of reports.
 """
 
 import hashlib
@@ -38,10 +38,10 @@ IMPOSSIBLE = "no trajectory leads to them"
 
 COLUMNS = ("law", "length", "value", "count")
 REFUSED = 0
-"""As a length: reports that were left out."""
+"""The length under which reports that were left out are counted."""
 
 Cell = tuple[str, int, int]
-"""The identity of a mechanism, a length, and what was released under that law."""
+"""The identity of a mechanism, a length, and a value released under that law."""
 
 
 class Values(NamedTuple):
@@ -50,35 +50,34 @@ class Values(NamedTuple):
     length: int
     law: ReportLaw
     rows: Ints
-    """Which reports these are."""
+    """Indices of the reports."""
     where: Ints
-    """Where their points stand, (reports, length)."""
+    """Indices of their points, (reports, length)."""
     values: Ints
-    """What was released: one for each, or (reports, length)."""
+    """The released values: one for each report, or (reports, length)."""
 
     @property
     def wrong(self) -> Any:
-        """Which of these reports no trajectory leads to."""
+        """Which of these reports no trajectory can produce."""
         return (self.values < 0).reshape(len(self.rows), -1).any(axis=1)
 
 
 def check_readable(mechanism: Mechanism) -> None:
     if mechanism.report_law(1) is None:
         raise DomainError(
-            "reports can be decoded and counted for atlas and for mechanisms that perturb each "
-            f"point on its own, got {mechanism.name}, whose reported points do not tell what "
-            "was released",
+            "the mechanism must be atlas, a frequency oracle or one that perturbs each point "
+            f"separately, so that its reports can be decoded and counted, got {mechanism.name}",
             code="mechanism_not_decodable",
             mechanism=mechanism.name,
         )
 
 
 def check_decodable(mechanism: Mechanism) -> None:
-    """Refuse reports that are of no journeys, and those that do not tell what was released."""
+    """Refuse frequency oracles, and mechanisms whose reports cannot be decoded."""
     if mechanism.is_oracle:
         raise DomainError(
-            f"reports must be of journeys to be decoded, and those of {mechanism.name} are "
-            'answers to a direct question; use "nomadp query"',
+            "reports must contain locations to be decoded, got reports of "
+            f'{mechanism.name}, a frequency oracle; use "nomadp query"',
             code="frequency_oracle_unsupported",
             mechanism=mechanism.name,
         )
@@ -88,9 +87,9 @@ def check_decodable(mechanism: Mechanism) -> None:
 def released_values(
     mechanism: Mechanism, reports: AnyReports, *, strict: bool = True
 ) -> Iterator[Values]:
-    """Each length that occurs, and what its reports say.
+    """The released values of all reports, by length.
 
-    A report that says what cannot be is refused, or marked by -1 if not ``strict``.
+    An impossible report is refused, or marked by -1 if not ``strict``.
     """
     check_readable(mechanism)
     reports.header.check_made_by(mechanism)
@@ -100,15 +99,15 @@ def released_values(
         try:
             law: Any = mechanism.report_law(length)
             values = law.values(reports.locations[where], numbers)
-        except DomainError:  # of a length that is never reported
+        except DomainError:  # a length that is never reported
             if strict:
                 raise
             law, values = None, np.full(len(rows), -1)
         wrong = int(np.count_nonzero(values < 0))
         if wrong and strict:
             raise DomainError(
-                f"every report must be one that {mechanism.name} makes, got {wrong} of length "
-                f"{length} that are not; were they made with this mechanism and these options?",
+                f"every report must be possible under {mechanism.name}, got {wrong} of length "
+                f"{length} that are not; check the mechanism and its options",
                 code="impossible_reports",
                 reports=wrong,
                 length=length,
@@ -117,7 +116,7 @@ def released_values(
 
 
 def possible(mechanism: Mechanism, reports: AnyReports) -> AnyReports:
-    """All but those that no trajectory leads to, which are counted."""
+    """The reports without impossible ones, which are counted as refused."""
     bad = np.zeros(len(reports), dtype=bool)
     for read in released_values(mechanism, reports, strict=False):
         bad[read.rows] = read.wrong
@@ -126,10 +125,10 @@ def possible(mechanism: Mechanism, reports: AnyReports) -> AnyReports:
 
 @dataclass(frozen=True)
 class Counts:
-    """Reports counted by law, length and value; a value is a whole report, or a point of one.
+    """Number of reports by law, length and value (a whole report, or one of its points).
 
-    Counts of parts add up to those of all, so they can be made apart and sent on. ``refused``
-    is how many reports the mechanism cannot have made.
+    Counts of parts add up to the counts of all reports, so you can count in several places and
+    add the results. ``refused`` is the number of reports that the mechanism cannot have made.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
@@ -145,7 +144,7 @@ class Counts:
 
     @classmethod
     def of(cls, mechanism: Mechanism, reports: AnyReports) -> "Counts":
-        """Of the reports that the mechanism can have made; the others are only counted."""
+        """Count the reports that the mechanism can have made; others count as refused."""
         law, refused = mechanism.identity, reports.n_refused
         cells: dict[Cell, int] = {}
         for read in released_values(mechanism, reports, strict=False):
@@ -165,15 +164,15 @@ class Counts:
 
     @property
     def refused(self) -> int:
-        """How many reports were left out."""
+        """Number of reports that were left out."""
         return sum(count for (_, length, _), count in self.cells.items() if length == REFUSED)
 
     def reports(self, mechanism: Mechanism) -> int:
-        """How many reports of this mechanism were counted."""
+        """Number of counted reports of this mechanism."""
         return sum(self.lengths(mechanism).values())
 
     def lengths(self, mechanism: Mechanism) -> dict[int, int]:
-        """Of one mechanism: how many reports there are of each length."""
+        """Number of reports of one mechanism, by length."""
         found = {}
         for length, _, often in self.by_length(mechanism):
             law = mechanism.report_law(length)
@@ -182,20 +181,20 @@ class Counts:
         return found
 
     def only(self, mechanism: Mechanism) -> "Counts":
-        """Those of one mechanism."""
+        """The counts of one mechanism."""
         law = mechanism.identity
         return Counts({cell: count for cell, count in self.cells.items() if cell[0] == law})
 
     @cached_property
     def sha256(self) -> str:
-        """Of everything that was counted, in whatever order."""
+        """Hash of all counts, independent of their order."""
         digest = hashlib.sha256(b"nomadp-counts-1\n")
         for (law, length, value), count in sorted(self.cells.items()):
             digest.update(f"{law}\n{length} {value} {count}\n".encode())
         return digest.hexdigest()
 
     def by_length(self, mechanism: Mechanism) -> Iterator[tuple[int, Ints, Ints]]:
-        """Of one law: each length, its distinct values in order, and how often each came in."""
+        """Sorted distinct values of one law and how often each occurs, by length."""
         found: dict[int, list[tuple[int, int]]] = {}
         for (law, length, value), count in self.cells.items():
             if law == mechanism.identity and length != REFUSED:
@@ -230,7 +229,7 @@ class Counts:
 
 
 def counts_of(mechanism: Mechanism, evidence: AnyReports | Counts) -> Counts:
-    """What was counted of this mechanism, or is counted now; refused where there is nothing."""
+    """The counts of this mechanism, counted now if necessary; refused if there are none."""
     if isinstance(evidence, Counts):
         check_readable(mechanism)
         found = evidence.only(mechanism)
@@ -247,7 +246,7 @@ def counts_of(mechanism: Mechanism, evidence: AnyReports | Counts) -> Counts:
 
 
 def _check_possible(mechanism: Mechanism, counts: Counts) -> None:
-    """Counts may have been made elsewhere: refuse what the mechanism never reports."""
+    """Refuse values that the mechanism never reports: counts may come from elsewhere."""
     for length, values, often in counts.by_length(mechanism):
         law: Any = mechanism.report_law(max(length, 1))
         size = mechanism.report_size if mechanism.is_oracle else len(law.channel.outputs)

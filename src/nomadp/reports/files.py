@@ -57,7 +57,7 @@ ABOUT = "_nomadp.json"
 
 
 def write_reports(path: AnyPath, reports: AnyReports, *, overwrite: bool = False) -> None:
-    """CSV or Parquet, whole or not at all; of `Reports`, never of simulated ones.
+    """Write `Reports` to CSV or Parquet, atomically; simulated reports are refused.
 
     The end of ``path`` says which; how ``reports`` were made is written with them. Raises
     `NotPrivateError` for `SimulatedReports`, and `OutputError` for a file that is there, unless
@@ -79,7 +79,7 @@ def write_reports(path: AnyPath, reports: AnyReports, *, overwrite: bool = False
 
 
 def write_simulated(path: AnyPath, reports: AnyReports, *, overwrite: bool = False) -> None:
-    """The same for experiments: any ``reports`` at ``path``, whose header says what they are.
+    """Write any ``reports`` to ``path``, for experiments; the header says what they are.
 
     What is there may be somebody's reports, so it is replaced only on ``overwrite``, too.
 
@@ -97,7 +97,7 @@ def write_simulated(path: AnyPath, reports: AnyReports, *, overwrite: bool = Fal
 def read_reports(
     path: Source, locations: LocationSet, made_by: Mechanism | None = None
 ) -> AnyReports:
-    """The reports of a file or folder; what cannot be read is left out and counted.
+    """Read the reports of a file or folder; unreadable reports are left out and counted.
 
     They are `Reports` or `SimulatedReports`, as their header says. Where there is none, they
     are taken to be ``made_by`` a mechanism, and simulated. ``path`` is CSV, Parquet or a folder
@@ -137,7 +137,7 @@ def read_reports(
 def _question(
     header: Header, locations: LocationSet, made_by: Mechanism | None
 ) -> Mechanism | None:
-    """The direct question that reports answer; None where they are journeys."""
+    """The frequency oracle that made the reports; None if they contain locations."""
     if made_by is not None:
         return made_by if made_by.is_oracle else None
     try:
@@ -149,7 +149,7 @@ def _question(
 
 
 def header_of(path: Source) -> Header | None:
-    """What a file, folder or frame says of how its reports were made."""
+    """The header of a file, folder or frame: how its reports were made."""
     found = _found(path)
     about = _header_bytes(found)
     with _named(found):

@@ -1,4 +1,4 @@
-"""How reports were made, as it travels with them.
+"""The header of reports: how they were made.
 
 Whoever sends reports wrote their header: it is untrusted. What is read is bounded and typed,
 and refused in one sentence before anything is built from it.
@@ -60,22 +60,22 @@ _EPSILON = re.compile(r"\d{1,20}(\.\d{1,20})?(/\d{1,20})?")
 
 @dataclass(frozen=True)
 class Header:
-    """Everything that says how reports are to be read, and whether they may be relied on."""
+    """How reports were made: everything needed to read them, and whether they are private."""
 
     mechanism: str
     version: int
     epsilon: str
     location_set_sha256: str
     randomness: str
-    """Where randomness came from: system, keyed, simulated, or unknown."""
+    """The random source: system, keyed, simulated, or unknown."""
     private: bool
     nomadp_version: str
     params: Mapping[str, Any] = field(default_factory=dict)
-    """The options as plain values; pinned atlases by their hash."""
+    """The options as plain values; pinned codebooks by their hash."""
     linked: bool = True
-    """Whether ids are the tids of trajectories; else they are random."""
+    """Whether ids are the tids of trajectories; otherwise they are random."""
     path: str = ""
-    """Which path drew (mechanisms/paths.py), where that is known."""
+    """The code path that drew them (mechanisms/paths.py), if known."""
 
     @classmethod
     def of(
@@ -146,7 +146,7 @@ class Header:
     def mechanism_for(
         self, locations: LocationSet, pinned: PinnedCodebooks | None = None
     ) -> Mechanism:
-        """The mechanism that made these reports, or a refusal if there is no such one here."""
+        """The mechanism that made these reports; refused if it is not available here."""
         check_locations(self.location_set_sha256, locations)
         self._check_pinned(pinned)
         options = {k: v for k, v in self.params.items() if k not in ("epsilon", "pinned")}
@@ -171,7 +171,7 @@ class Header:
         return made
 
     def check_made_by(self, mechanism: Mechanism) -> None:
-        """Refuse to read reports with another law than their own: they would say nothing."""
+        """Refuse reports of another law: decoding them would give wrong results."""
         here = {"mechanism": mechanism.name, "mechanism_version": mechanism.version}
         here |= {"epsilon": str(mechanism.epsilon)}
         there: dict[str, Any] = {"mechanism": self.mechanism, "mechanism_version": self.version}
@@ -194,7 +194,7 @@ class Header:
         if made_with != given:
             pinning = f"sha256={made_with}; name its file with --codebook"
             raise DomainError(
-                "reports must be read with the atlas they were made with, "
+                "reports must be read with the codebook they were made with, "
                 f"{pinning if made_with else 'a built one'}{f', got {given}' if given else ''}",
                 code="reports_of_another_codebook",
             )
@@ -220,7 +220,7 @@ def _of_its_kinds(mechanism: Mechanism, options: Mapping[str, Any]) -> bool:
 
 
 def check_locations(claimed: Any, locations: LocationSet) -> None:
-    """Refuse another public set than the one that reports were made with."""
+    """Refuse a location set other than the one that the reports were made with."""
     if claimed != locations.sha256:
         raise DomainError(
             "reports must be read with the locations they were made with, "
@@ -232,7 +232,7 @@ def check_locations(claimed: Any, locations: LocationSet) -> None:
 
 
 def parsed(content: bytes) -> dict[str, Any]:
-    """A JSON object of bounded size, its names told apart."""
+    """A JSON object of bounded size, without repeated names."""
     if len(content) > BYTES_MAX:
         raise SchemaError(
             f"the metadata of reports must have at most {BYTES_MAX} bytes, got {len(content)}",

@@ -1,4 +1,4 @@
-"""Reports in a table of one row to a point, or to a value of a direct question."""
+"""Reports in a table with one row per point, or per value of a frequency oracle."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Reports as they are collected, and their look-alikes that experiments make.
+"""Collected reports, and simulated reports for experiments.
 
 `Reports` are what people may send and somebody may keep. `SimulatedReports` have the same
 columns and can be decoded and evaluated, but their randomness can be repeated, or their
@@ -26,19 +26,19 @@ __all__ = ["AnyReports", "Reports", "SimulatedReports", "report_ids", "reports_a
 class AnyReports(Sequences):
     """Reported locations over public ones, by report; `names` are the ids of the reports.
 
-    Reports of a direct question have values of their own where others have locations.
+    Reports of frequency oracles have values where others have locations.
     """
 
     header: Header
     location_set: LocationSet
     numbers: Ints | None = None
-    """What was released, where a report is one number: for ATLAS the row of its atlas."""
+    """The released numbers, if a report is a single number (ATLAS: the codeword's index)."""
     transcripts: tuple[tuple[int, ...], ...] | None = None
-    """Everything that the steps of the program released, where that was kept."""
+    """Everything that the steps of the program released, if it was kept."""
     refused: Mapping[str, int] = field(default_factory=dict)
-    """How many reports were left out, by reason."""
+    """Number of reports that were left out, by reason."""
     entry_size: int | None = None
-    """Of a direct question: below which number all its values are. Else they are locations."""
+    """For a frequency oracle: all values are below this number. None: values are locations."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -56,12 +56,12 @@ class AnyReports(Sequences):
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """What each report is called: at random, so that it tells nothing of who sent it."""
+        """Ids of the reports; random, so that they reveal nothing about the sender."""
         return self.names
 
     @property
     def n_refused(self) -> int:
-        """How many reports were left out."""
+        """Number of reports that were left out."""
         return sum(self.refused.values())
 
     def _columns(self, chosen: Ints) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class AnyReports(Sequences):
         }
 
     def without(self, bad: Any, reason: str) -> Self:
-        """All but some, which are counted."""
+        """A copy without some of the reports, which are counted as refused."""
         count = int(np.count_nonzero(bad))
         if not count:
             return self
@@ -95,12 +95,12 @@ class AnyReports(Sequences):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Reports(AnyReports):
-    """Reports of people: private, drawn with words that nobody else can repeat.
+    """Private reports, drawn with randomness that nobody else can repeat.
 
-    `perturb_set` and `read_reports` make them. ``header`` says how; ``locations`` and
-    ``offsets`` are what they report, ``ids`` what they are called, ``numbers`` what ATLAS
-    released, ``refused`` how many could not be read. Raises `NotPrivateError` for a header
-    that says otherwise.
+    `perturb_set` and `read_reports` return them. ``header`` describes how they were made,
+    ``locations`` and ``offsets`` hold the reported values, ``ids`` their random ids,
+    ``numbers`` the codewords that ATLAS released, and ``refused`` the number of unreadable
+    reports by reason. Raises `NotPrivateError` if the header says that they are not private.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
@@ -114,18 +114,18 @@ class Reports(AnyReports):
         super().__post_init__()
         if not self.header.private:
             raise NotPrivateError(
-                "Reports must come from a private mechanism and from secret words, and their "
-                "header says they do not; use SimulatedReports",
+                "Reports must come from a private mechanism and secret randomness, got a "
+                "header that says otherwise; use SimulatedReports",
                 code="reports_not_private",
             )
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SimulatedReports(AnyReports):
-    """For experiments: not to be stored or sent for people.
+    """Reports for experiments, which must not be stored or sent as those of people.
 
-    What a seed draws, or a mechanism that is not private, has the columns of `Reports` and is
-    none.
+    They were drawn from a seed, or by a mechanism that is not private. They have the columns of
+    `Reports`, but are not an instance of it.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
@@ -139,7 +139,7 @@ class SimulatedReports(AnyReports):
 def reports_as(
     header: Header, location_set: LocationSet, rows: Sequences, **columns: Any
 ) -> AnyReports:
-    """What a header allows them to be: `Reports`, or `SimulatedReports`."""
+    """`Reports` if the header says that they are private, else `SimulatedReports`."""
     kind = Reports if header.private else SimulatedReports
     parts = rows.offsets, rows.locations, rows.names
     return kind(*parts, header=header, location_set=location_set, **columns)
@@ -148,11 +148,10 @@ def reports_as(
 def report_ids(
     randomness: RandomSource, mechanism: Mechanism, tids: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """One of 128 random bits for each trajectory; others for other mechanisms.
+    """An id of 128 random bits for each trajectory, different for each mechanism.
 
-    An id is drawn from the words of the job, from the stream that bears the tid. So a job that
-    is taken up again gives every report its id again, and without the job's key an id tells
-    nothing.
+    An id is drawn from the job's randomness, from the stream named by the tid. So a resumed job
+    gives every report the same id again, and without the job's key an id reveals nothing.
     """
     if not tids:
         return ()
@@ -162,5 +161,5 @@ def report_ids(
 
 
 def shuffled(ids: tuple[str, ...]) -> list[int]:
-    """The order of random ids, which says nothing of the order in which they were drawn."""
+    """The sorted order of random ids, which is independent of the order of drawing."""
     return sorted(range(len(ids)), key=ids.__getitem__)

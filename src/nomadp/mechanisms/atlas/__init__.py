@@ -1,4 +1,4 @@
-"""ATLAS: the whole journey perturbed at once, as an index into a public book of journeys."""
+"""ATLAS: the whole trajectory perturbed at once, as an index into a public codebook."""
 
 from nomadp.mechanisms.atlas.codebook import Codebook, PinnedCodebooks
 from nomadp.mechanisms.atlas.lloyd import build_pinned, design

@@ -1,7 +1,7 @@
-"""The atlas: a public book of few journeys of one length, and the law of reporting one of them.
+"""Codebooks: few public trajectories (codewords) of one length, and the law of reporting one.
 
-It is the same for everybody: made for epsilon by a recipe (`lloyd.py`), or pinned by content:
-what a task's configuration names and a file can carry. A bad one costs utility, never privacy.
+A codebook is the same for everybody. It is designed for an epsilon by a recipe (`lloyd.py`), or
+pinned by its content, as tasks and files do. A bad codebook costs utility, never privacy.
 """
 
 import hashlib
@@ -25,21 +25,21 @@ __all__ = ["Codebook", "CodebookTable", "CodewordResponse", "PinnedCodebooks"]
 
 @dataclass(frozen=True, eq=False)
 class Codebook:
-    """Journeys as rows of location indices; a report is the number of a row."""
+    """Codewords as rows of location indices; a report is the number of a row."""
 
     locations: LocationSet
     codewords: TrajectoryTable = field(repr=False)  # (size, length)
     near_count: int = 1
-    """How many of them count as near to a trajectory."""
+    """Number of nearest codewords that have the larger weight (k)."""
     error_km: float = float("nan")
-    """By how much a reported point is off on average, on public walks it was not made from."""
+    """Mean error of a reported point, on public random walks held out from the design."""
 
     def __post_init__(self) -> None:
         table, places = self.codewords, len(self.locations)
         if table.ndim != 2 or not table.size or not 0 <= table.min() <= table.max() < places:
             raise DomainError(
-                "an atlas must hold at least one journey of at least one location, and every "
-                f"journey must lie in the public set of {places} locations",
+                "a codebook must have at least one codeword of at least one location, and all "
+                f"codewords must be in the public set of {places} locations",
                 code="codebook_invalid",
                 size=places,
             )
@@ -54,18 +54,22 @@ class Codebook:
         return int(self.codewords.shape[1])
 
     def distances_km(self, trajectory: Ints | TrajectoryTable) -> Floats:
-        """Summed distances of all journeys to a trajectory; to (n, inputs), a row for each."""
+        """Distances, summed over points, from a trajectory to all codewords.
+
+        For several trajectories, (n, inputs), the result has a row for each.
+        """
         total = np.zeros((*trajectory.shape[1:], self.size))
-        for places, there in zip(trajectory, self.codewords.T, strict=True):
-            some, which = np.unique(places, return_inverse=True)  # where many are, only once
-            table_km = self.locations.distances_between_km(some[:, None], there)
+        for places, ends in zip(trajectory, self.codewords.T, strict=True):
+            # Many trajectories share places: compute the distances from each place once.
+            distinct, which = np.unique(places, return_inverse=True)
+            table_km = self.locations.distances_between_km(distinct[:, None], ends)
             total += table_km[which.reshape(np.shape(places))]
         return total
 
 
 @dataclass(frozen=True, eq=False)
 class CodewordResponse(TwoLevels):
-    """Two levels over the journeys of an atlas: heavier for the nearest ones to the secret."""
+    """Two weights over codewords: the k nearest to the secret weigh more."""
 
     atlas: Codebook
     near_count: int
@@ -79,12 +83,12 @@ class CodewordResponse(TwoLevels):
         return np.where(self.near(secret), heaviest(self.lightest, self.share), self.lightest)
 
     def near(self, secret: Secret) -> NDArray[np.bool_]:
-        """Which journeys weigh more (last axis); the secret is (n,) or (n, inputs)."""
+        """Which codewords weigh more (last axis); the secret is (n,) or (n, inputs)."""
         return nearest_first(self.atlas.distances_km(np.asarray(secret)), self.near_count)
 
 
 class CodebookTable(NamedTuple):
-    """The atlas of one length, without its locations."""
+    """The codebook of one length, without its locations."""
 
     codewords: TrajectoryTable
     near_count: int
@@ -93,17 +97,17 @@ class CodebookTable(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PinnedCodebooks:
-    """Journeys over one location set for one epsilon, an atlas for each of some lengths.
+    """Given codebooks over one location set for one epsilon, one for each of some lengths.
 
-    A client that cannot make them from the location set is handed the journeys themselves. Then
-    their hash is part of the mechanism's identity. They may be worse, but are as private.
+    A client that does not design codebooks itself receives the codewords. Their hash is then
+    part of the mechanism's identity. Any codewords are equally private, but not equally good.
     """
 
     location_set_sha256: str
     recipe: str
     epsilon: Fraction
     size: int | None
-    """Journeys that were asked for in each; None where the recipe chose."""
+    """Requested number of codewords; None if the recipe chose it."""
     tables: tuple[CodebookTable, ...] = field(repr=False)
 
     def __post_init__(self) -> None:
@@ -111,15 +115,15 @@ class PinnedCodebooks:
             distinct = np.unique(table, axis=0) if table.ndim == 2 and table.size else ()
             if not 1 <= near_count <= len(table) == len(distinct):
                 raise DomainError(
-                    "a pinned atlas must hold journeys, all different, and from one to all of "
-                    f"them count as near, got {near_count} near of {len(table)} journeys",
+                    "a pinned codebook must have distinct codewords, and near_count must be "
+                    f"from 1 to their number, got near_count={near_count} of {len(table)}",
                     code="codewords_invalid",
                     near_count=near_count,
                     codewords=len(table),
                 )
         if not self.tables or list(self.lengths) != sorted(set(self.lengths)):
             raise DomainError(
-                "pinned atlases must have one atlas for each length, shortest first, got "
+                "pinned codebooks must be one for each length, shortest first, got "
                 f"lengths {', '.join(map(str, self.lengths))}",
                 code="codebook_lengths_unordered",
                 lengths=self.lengths,
@@ -131,7 +135,7 @@ class PinnedCodebooks:
 
     @cached_property
     def sha256(self) -> str:
-        """Of all that decides the law: what a task pins, and part of an identity."""
+        """Hash of everything that determines the law: part of tasks and identities."""
         said = f"nomadp atlas 2\n{self.location_set_sha256}\n{self.epsilon}\n"
         digest = hashlib.sha256(said.encode())
         for table, near_count, _ in self.tables:
@@ -148,16 +152,16 @@ class PinnedCodebooks:
     def check_locations(self, locations: LocationSet) -> None:
         if locations.sha256 != self.location_set_sha256:
             raise DomainError(
-                "an atlas must be used with the locations it was made for, "
+                "a codebook must be used with the locations it was made for, "
                 f"sha256={self.location_set_sha256}, got {locations.sha256}",
                 code="codebook_of_other_locations",
             )
 
     def table(self, length: int) -> CodebookTable:
-        """The atlas of this length; refused if it is not there."""
+        """The codebook of this length; refused if there is none."""
         if length not in self.lengths:
             raise DomainError(
-                f"the pinned atlas must have journeys of length {length}, it has those of "
+                f"the codebook must have codewords of length {length}, got lengths "
                 f"{', '.join(map(str, self.lengths))}; build it with --length {length} as well",
                 code="codebook_length_missing",
                 length=length,

@@ -1,8 +1,11 @@
-"""Private Lloyd: the journeys of an atlas, made for the channel that reports them.
+"""Design of codebooks: Lloyd's algorithm for the privacy channel.
 
-A journey is the answer to its own report. Whoever reports it was near to it, or drew it by
-chance: so it is moved, position by position, to the geometric median of all public walks, those
-near to it weighing e^epsilon and the others 1. That changes who is near, and so on.
+This is channel-optimised vector quantisation (Farvardin and Vaishampayan 1991). Training data
+are public random-walk trajectories, so the design costs no budget. The channel reports one of
+the k nearest codewords with weight e^epsilon, and any other with weight 1. The best codeword
+for its own report therefore minimises a weighted sum of distances to all walks: at each
+position it is their geometric median, with weight e^epsilon for the walks that have it among
+their k nearest. Moving codewords changes which are nearest, so the two steps alternate.
 """
 
 import math
@@ -25,34 +28,36 @@ __all__ = ["RECIPE", "SIZE_MOST", "best_near", "build_pinned", "design", "follow
 
 RECIPE = "lloyd-3"
 SIZE_MOST = 1024
-"""Journeys in a book: more would take minutes to make, and hardly err less."""
-# All that the recipe reads: other numbers are other books.
+"""Maximum number of codewords: larger codebooks take minutes and are hardly more accurate."""
+# All constants of the recipe: other values give other codebooks, and so another RECIPE.
 SIZES = (2, 4, 8, 16, 32, 64, 128, 256, 512)
-WITHIN = 1.01  # of the least error
+WITHIN = 1.01  # the smallest size whose error is within 1 % of the smallest is enough
+# Lloyd's algorithm finds local optima: the best of 256 / K starts is kept, from 1 to 8.
 STARTS_MOST = 8
-STARTS_EACH = 256  # a book of K has so many over K, at least one
-WALKS = 24576  # at most
-WALKS_EACH = 96  # for each of K journeys
-WALKS_LEAST = 2048  # and so many more
-FRESH = 4096  # walks on which books are compared
-TIMES = 64  # walks at most for each journey there is
+STARTS_EACH = 256
+# Training walks: 2048 + 96 for each codeword, at most 24576.
+WALKS = 24576
+WALKS_EACH = 96
+WALKS_LEAST = 2048
+FRESH = 4096  # held-out walks on which codebooks are compared
+TIMES = 64  # at most so many walks for each possible trajectory
 ROUNDS = 10
-SKETCHED = 3  # rounds of the books whose sizes are compared
-MEDIAN_ROUNDS = 4
-JUDGED = 1024  # walks on which the number of near journeys is chosen, in each round
-BOLD = 8  # up to this epsilon, a book of one journey is made for a larger one instead
-_BLUR = 1e-3  # of the extent: medians do not stick to a place
-_AT_ONCE = 2**15  # distances: they stay in the cache, and any number gives the same book
+SKETCHED = 3  # rounds of the codebooks that only serve to compare sizes
+MEDIAN_ROUNDS = 4  # of Weiszfeld's algorithm
+JUDGED = 1024  # walks on which k is chosen, in each round
+BOLD = 8  # up to this epsilon, a codebook of one codeword is replaced (see `design`)
+_BLUR = 1e-3  # of the extent, added to distances: Weiszfeld's weights stay finite
+_AT_ONCE = 2**15  # distances that fit the cache; any number gives the same codebook
 
 
 @lru_cache(maxsize=64)
 def design(
     locations: LocationSet, length: int, epsilon: Fraction, size: int | None = None
 ) -> Codebook:
-    """The atlas for an epsilon: of at most a size, or the smallest that is good enough."""
+    """Design a codebook for an epsilon, with ``size`` codewords or as many as are enough."""
     if length < 1 or (size is not None and size < 1):
         raise DomainError(
-            f"an atlas needs length and size of at least 1, got {length} and {size}",
+            f"length and size of a codebook must be at least 1, got {length} and {size}",
             code="codebook_size_out_of_range",
             length=length,
             size=size,
@@ -61,7 +66,8 @@ def design(
     count = min(size, every) if size else _enough(locations, length, gain)
     found = _best(locations, length, count, _Course(gain, None if size else 1, ROUNDS))
     if found.size == 1 and epsilon <= BOLD:
-        # Else all reports together tell nothing. These are no answers: they must be decoded.
+        # With one codeword all reports are equal and carry no information. A codebook designed
+        # for twice the epsilon does, once its reports are decoded.
         bolder = design(locations, length, 2 * epsilon, size)
         return Codebook(locations, bolder.codewords, bolder.near_count)
     return found
@@ -70,7 +76,7 @@ def design(
 def build_pinned(
     locations: LocationSet, lengths: Sequence[int], epsilon: Fraction, size: int | None = None
 ) -> PinnedCodebooks:
-    """The atlases that every client would build for itself, as one value to hand out."""
+    """The codebooks that every client would design itself, as one value to distribute."""
     made = [design(locations, length, epsilon, size) for length in sorted(set(lengths))]
     tables = tuple(
         CodebookTable(each.codewords, each.near_count, each.error_km) for each in made
@@ -79,7 +85,7 @@ def build_pinned(
 
 
 def follows_its_recipe(pinned: PinnedCodebooks, locations: LocationSet) -> bool | None:
-    """Whether building them here gives the same journeys; None for a recipe unknown here."""
+    """Whether designing them again gives the same codewords; None for an unknown recipe."""
     pinned.check_locations(locations)
     if pinned.recipe != RECIPE:
         return None
@@ -87,10 +93,10 @@ def follows_its_recipe(pinned: PinnedCodebooks, locations: LocationSet) -> bool 
 
 
 def best_near(apart_km: Floats, gain: float) -> tuple[int, float]:
-    """How many journeys should count as near, and the mean error of what is reported then.
+    """The best number k of nearest codewords, and the mean error of a report with it.
 
-    From the distances of some walks (rows) to all K journeys: with S_k the sum of the k
-    smallest, a report is off by (S_k gain + S_K) / (k gain + K).
+    From the distances of some walks (rows) to all K codewords: with S_k the sum of the k
+    smallest and gain = e^epsilon - 1, the mean error is (S_k gain + S_K) / (k gain + K).
     """
     sums = np.cumsum(np.sort(apart_km, axis=1).mean(axis=0))
     count = np.arange(1, len(sums) + 1)
@@ -100,7 +106,7 @@ def best_near(apart_km: Floats, gain: float) -> tuple[int, float]:
 
 
 class _Course(NamedTuple):
-    """How journeys are moved."""
+    """Parameters of Lloyd's algorithm."""
 
     gain: float
     near_count: int | None
@@ -108,19 +114,20 @@ class _Course(NamedTuple):
 
 
 def _enough(locations: LocationSet, length: int, gain: float) -> int:
-    """The smallest size that errs hardly more than the best, told from sketches of books."""
+    """The smallest size whose error is nearly the smallest, from codebooks of few rounds."""
     every, errors_km = len(locations) ** length, dict[int, float]()
     for count in [each for each in SIZES if each < every] + [every] * (every <= SIZES[-1]):
         sketch = _best(locations, length, count, _Course(gain, 1, SKETCHED))
         errors_km[count] = sketch.error_km
         if sketch.error_km > min(errors_km.values()):
-            break  # larger ones are no better
+            break  # the error grows from here on
     enough = WITHIN * min(errors_km.values())
     return next(count for count, error_km in errors_km.items() if error_km <= enough)
 
 
 def _best(locations: LocationSet, length: int, count: int, course: _Course) -> Codebook:
-    """The best book of so many journeys: every one there is, or the best of some starts."""
+    """The best codebook of ``count`` codewords: all trajectories, or the best of some
+    starts."""
     every = len(locations) ** length
     fresh = public_walks(locations, length, FRESH, "fresh")[: TIMES * every]
     if count == every:
@@ -138,7 +145,7 @@ def _best(locations: LocationSet, length: int, count: int, course: _Course) -> C
 
 
 class _World:
-    """Public walks, as numbers of the places they visit, and these places in space."""
+    """Training walks as indices of the places they visit, and these places in space."""
 
     def __init__(self, locations: LocationSet, walks: TrajectoryTable) -> None:
         self._locations = locations
@@ -151,18 +158,20 @@ class _World:
         self._blur = _BLUR**2 * (float(self._square.mean()) or 1.0)  # all may be one place
 
     def settled(self, start: TrajectoryTable, course: _Course) -> Ints:
-        """Journeys moved until nobody is near to others than before, or the rounds are over."""
+        """Codewords after Lloyd's algorithm: until no walk changes its k nearest, or the rounds
+        end."""
         lat, lng = self._locations.lat[start], self._locations.lng[start]
         answers, before = unit_vectors(lat, lng) - self._middle, None
         for _ in range(course.rounds):
             near = self._near(answers, course.gain, course.near_count)
             if before is not None and np.array_equal(near, before):
-                break
+                break  # a fixed point: moving again would change nothing but the medians
             answers, before = self._moved(answers, near, course.gain), near
+        # Codewords moved freely in space; report the nearest public locations.
         return self._locations.nearest(*lat_lng(answers + self._middle))
 
     def _near(self, answers: Floats, gain: float, near_count: int | None) -> Ints:
-        """The answers near to each walk, (walks, near_count)."""
+        """Assignment step: the k nearest codewords of each walk, (walks, k)."""
         tables = [np.ascontiguousarray(self._apart(each).T) for each in answers.swapaxes(0, 1)]
         count = near_count or best_near(_summed(tables, self._label[:JUDGED]), gain)[0]
         near = np.empty((len(self._label), count), dtype=np.int64)
@@ -175,12 +184,14 @@ class _World:
         return near
 
     def _moved(self, answers: Floats, near: Ints, gain: float) -> Floats:
-        """Every answer to the median of the walks that it answers, by Weiszfeld's rounds."""
+        """Update step: each codeword moves to the weighted geometric median, by Weiszfeld."""
         shape, found = (len(answers), len(self._place)), answers.copy()
         for position, label in enumerate(self._label.T):
             pairs = (near * shape[1] + label[:, None]).reshape(-1)
             often = np.bincount(pairs, minlength=math.prod(shape)).reshape(shape)
             anyhow = np.bincount(label, minlength=shape[1])
+            # Weight of a place: e^epsilon for walks that have the codeword among their k
+            # nearest (gain + 1), and 1 for all others.
             for some in _parts(*shape):
                 weight, point = gain * often[some] + anyhow, found[some, position]
                 for _ in range(MEDIAN_ROUNDS):
@@ -190,7 +201,7 @@ class _World:
         return found
 
     def _apart(self, point: Floats) -> Floats:
-        """Chords from points (rows) to all places, blurred."""
+        """Chord lengths from points (rows) to all places, blurred."""
         square = (-2 * point) @ self._place.T
         square += (point**2).sum(axis=1)[:, None]
         square += self._square + self._blur
@@ -198,11 +209,11 @@ class _World:
 
 
 def _summed(tables: Sequence[Floats], labels: Ints) -> Floats:
-    """Of every walk to every answer: the sum over positions."""
+    """Distances from every walk to every codeword, summed over positions."""
     return reduce(iadd, (table[each] for table, each in zip(tables, labels.T, strict=True)))
 
 
 def _parts(rows: int, columns: int) -> Iterator[slice]:
-    """Rows in parts of numbers that fit a processor's cache."""
+    """Slices of rows that fit the processor's cache."""
     step = max(1, _AT_ONCE // columns)
     return (slice(k, k + step) for k in range(0, rows, step))

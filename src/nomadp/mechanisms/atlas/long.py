@@ -1,7 +1,7 @@
-"""Long trajectories through a public number of control points, and back.
+"""Long trajectories: reduced to a public number of control points, and interpolated back.
 
-Only evenly spaced control points are perturbed; between the reported ones the journey is a
-straight line, snapped to the nearest locations. It is post-processing.
+Only evenly spaced control points are perturbed. Between the reported ones, the trajectory is a
+straight line, snapped to the nearest locations. This is post-processing.
 """
 
 from fractions import Fraction
@@ -20,20 +20,21 @@ FEWER_FROM = 6
 
 
 def control_count(epsilon: Fraction, length: int) -> int:
-    """Of up to 8 points all; of more, 8 below epsilon 6 and 4 from there on.
+    """Number of control points: all of up to 8; of more, 8 below epsilon 6 and 4 from there on.
 
-    A book that tells many places apart has none to spare for points that lie between others.
+    At a large epsilon a codebook distinguishes many places, and codewords are better spent on
+    places than on intermediate points.
     """
     return FEWER if length > WHOLE and epsilon >= FEWER_FROM else min(length, WHOLE)
 
 
 def control_positions(length: int, count: int) -> Ints:
-    """Which positions of a trajectory are its control points: all, or ``count`` of them."""
+    """Positions of the control points: all, or ``count`` evenly spaced ones."""
     return np.rint(np.linspace(0, length - 1, min(length, count))).astype(np.int64)
 
 
 def interpolated(locations: LocationSet, control: Ints | TrajectoryTable, length: int) -> Ints:
-    """A location for every position, (length, ...), from those of the control points."""
+    """Locations at all positions, (length, ...), from those of the control points."""
     at, lat, lng = control_positions(length, len(control)), locations.lat, locations.lng
     found = np.empty((length, *control.shape[1:]), dtype=np.int64)
     found[at] = control

@@ -1,10 +1,11 @@
-"""ATLAS: report the number of a journey that is probably near the true one.
+"""ATLAS: report the index of a codeword that is probably near the true trajectory.
 
-Splitting epsilon over every point of a trajectory is what ruins the mechanisms that perturb
-point by point. Here the whole trajectory is one secret and gets all of epsilon: a two-level
-response over a public book of few journeys, heavier for the nearest to the truth. Each journey
-is the best answer to its own report (`lloyd.py`).
-Ancestors: k-closest encoding over a codebook (Isik et al., arXiv 2306.04924), and BRR.
+Mechanisms that perturb every point must divide epsilon among the points, which makes each draw
+noisy. ATLAS treats the whole trajectory as one secret and spends all of epsilon on one draw
+from a small public codebook, in which the k codewords nearest to the truth are e^epsilon times
+more likely than the others. Each codeword is the best estimate given its own report
+(`lloyd.py`). Related: k-closest encoding over a codebook (Isik et al., arXiv 2306.04924), and
+BRR.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +34,7 @@ class Atlas(Mechanism):
     """ATLAS: one draw for the whole trajectory."""
 
     name: ClassVar[str] = "atlas"
-    version: ClassVar[int] = 3  # 2 had other public walks, 1 a book of thousands of them
+    version: ClassVar[int] = 3  # 2 had other public walks, 1 thousands of codewords
     ranges: ClassVar[Mapping[str, Range]] = {
         **Mechanism.ranges,
         "size": (1, SIZE_MOST),
@@ -42,13 +43,13 @@ class Atlas(Mechanism):
     }
 
     size: int | None = None
-    """Journeys in the atlas of each length; by default the fewest that are good enough."""
+    """Number of codewords for each length (default: the fewest that are accurate enough)."""
     near_count: int | None = None
-    """Journeys that count as near; by default what errs least on fresh public walks."""
+    """Number of nearest codewords with the larger weight (default: the smallest error)."""
     control_points: int | None = None
-    """Longer trajectories are reported through so many; by default as `control_count` says."""
+    """Number of control points of longer trajectories (default: see `control_count`)."""
     pinned: PinnedCodebooks | None = None
-    """Atlases given as they are, instead of made by the recipe of this version."""
+    """Given codebooks, instead of those designed by the recipe of this version."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -57,15 +58,15 @@ class Atlas(Mechanism):
         self.pinned.check_locations(self.locations)
         if (self.epsilon, self.size) != (self.pinned.epsilon, None):
             raise DomainError(
-                f"epsilon must be that of the pinned atlas, {self.pinned.epsilon}, and size be "
-                f"left to it, got epsilon={self.epsilon} and size={self.size}; build another",
+                f"epsilon must be that of the codebook, {self.pinned.epsilon}, without a size, "
+                f"got epsilon={self.epsilon} and size={self.size}; build another codebook",
                 code="codebook_parameters_mismatch",
                 epsilon=str(self.epsilon),
                 size=self.size,
             )
 
     def get_params(self) -> dict[str, Any]:
-        """Pinned atlases are named by their hash: they decide the law, and so the identity."""
+        """Pinned codebooks are represented by their hash, as they determine the law."""
         params = super().get_params()
         pinned = params.pop("pinned")
         return params if pinned is None else params | {"pinned": pinned.sha256}
@@ -75,11 +76,11 @@ class Atlas(Mechanism):
         return Split(self.epsilon, (Step("journey", 0, 1, self.epsilon),))
 
     def points_seen(self, length: int) -> int:
-        """Through how many of its points a trajectory of this length is reported."""
+        """Number of control points of a trajectory of this length."""
         return min(length, self.control_points or control_count(self.epsilon, length))
 
     def atlas(self, length: int) -> Codebook:
-        """The public book for trajectories of this length."""
+        """The public codebook for trajectories of this length."""
         seen = self.points_seen(length)
         if self.pinned is not None:
             return Codebook(self.locations, *self.pinned.table(seen))
@@ -106,7 +107,7 @@ class Atlas(Mechanism):
         return tuple(found if control.ndim > 1 else found.tolist())
 
     def report_number(self, released: Sequence[Any]) -> int:
-        """The row of the atlas."""
+        """The index of the codeword."""
         return int(released[0][0])
 
     def report_law(self, length: int) -> "CodewordReports":
@@ -115,7 +116,7 @@ class Atlas(Mechanism):
 
 @dataclass(frozen=True, eq=False)
 class CodewordReports(ReportLaw):
-    """A report is a row of the atlas, whatever is drawn between its control points."""
+    """A report is a codeword, whatever is interpolated between its control points."""
 
     mechanism: Atlas
     length: int
@@ -134,10 +135,10 @@ class CodewordReports(ReportLaw):
         return self.mechanism.points_seen(self.length)
 
     def values(self, places: Ints, numbers: Ints | None = None) -> Ints:
-        """The rows that these are, all different, and of the number they came with."""
+        """Indices of the codewords that rows of locations represent; -1 where there is none."""
         journeys = self.channel.atlas.codewords.astype(np.int64)
         seen = places[:, control_positions(self.length, journeys.shape[1])]
-        if numbers is None:  # a row as one word of bytes can be looked up
+        if numbers is None:  # view rows as byte strings, to look them up by binary search
             word = f"S{journeys[0].nbytes}"
             known, asked = (np.ascontiguousarray(x).view(word)[:, 0] for x in (journeys, seen))
             order = np.argsort(known)

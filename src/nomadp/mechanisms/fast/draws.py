@@ -1,4 +1,4 @@
-"""One value of each kind of law, from a row of words."""
+"""Draws from each kind of law, with words of a row: the compiled loops' building blocks."""
 
 import math
 from typing import Any
@@ -46,11 +46,11 @@ def high_product(word: Any, total: int) -> Any:
 
 @part
 def split(word: Any, total: int) -> Any:
-    """The whole part of word * total and the rest, where a word is a number in [0, 1).
+    """The integer part and the fraction of word * total, with the word as a number in [0, 1).
 
-    The rest is a word again: of 64 digits, and as uniform as the whole part leaves it. So one
-    word serves for several values, each outcome of which has its chance up to one word in
-    2^64, as in the reference's draw with one word. Totals are below 2^32.
+    The fraction is a word again: 64 digits, uniform given the integer part. So one word can
+    serve for several draws. The probability of each joint outcome is exact up to one word in
+    2^64, as in the reference's draw with one word. Totals must be below 2^32.
     """
     bound = np.uint64(total)
     low, high = (word & _MASK) * bound, (word >> _HALF) * bound
@@ -70,6 +70,8 @@ def weight_of(distance_km: float, scale_per_km: float, ceiling: int) -> Any:
 @kernel
 def near(words: Any, used: int, domain: Any, row_km: Any, law: Any) -> Any:
     """One location of the domain, and the words used so far; law: (scale, offset, ceiling)."""
+    # Rejection sampling: propose uniformly, accept with probability weight / ceiling. The
+    # accepted location follows the law exactly, without adding up all weights.
     ceiling = np.int64(law[2])
     while True:
         proposed = domain[below(words, used, len(domain))]
@@ -83,6 +85,7 @@ def near(words: Any, used: int, domain: Any, row_km: Any, law: Any) -> Any:
 @part
 def response(words: Any, used: int, true: int, size: int, heavy: int) -> int:
     """Randomised response over ``size`` values, with one word."""
+    # Cumulative weights: units before the true value, then its heavy weight, then units again.
     target = below(words, used, heavy + (size - 1) * RESPONSE_UNIT)
     before = true * RESPONSE_UNIT
     if target < before:

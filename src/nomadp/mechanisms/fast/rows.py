@@ -1,7 +1,7 @@
-"""Rows of words for many trajectories at once, as many as their draws turn out to need.
+"""Rows of words for many trajectories at once, as long as their draws turn out to need.
 
-The laws are the reference's. How words are spent on the exponential law is not, so the same
-words give other, equally distributed reports than one trajectory at a time does.
+The laws are those of the reference program. The exponential law uses words differently, so the
+same words give different reports here, with the same distribution.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from nomadp.trajectory import TrajectorySet
 
 __all__ = ["ceiling", "draw_rows", "point_words"]
 
-_WORDS_MAX = 2**22  # made at once: long rows are drawn for fewer trajectories at a time
+_WORDS_MAX = 2**22  # in memory at a time: longer rows for fewer trajectories
 
 
 def ceiling(share: Fraction) -> int:
@@ -47,7 +47,7 @@ def draw_rows(
     means: Ints,
     width: int = 64,
 ) -> Drawn:
-    """Run a loop over all trajectories, again with longer rows for those that need them.
+    """Run a loop over all trajectories, and again with longer rows for those that need them.
 
     Rows begin with ``width`` words.
     """
@@ -63,6 +63,7 @@ def draw_rows(
             run(Batch(some.offsets, some.locations, row, means[these]), drawn)
             where = _points_of(trajectories.offsets, these)
             result.copies[:, where], result.coins[where] = drawn.copies, drawn.coins
+            # A longer row begins with the same words, so running it again repeats all draws.
             short.append(these[drawn.used > width])
         pending, width = np.concatenate(short), 4 * width
     return result

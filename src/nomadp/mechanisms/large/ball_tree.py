@@ -1,9 +1,9 @@
-"""A large location set as a ball tree: what the kernels walk instead of square tables.
+"""A ball tree over a large location set: the kernels' replacement for square tables.
 
-The upper levels of the tree are the halvings that make cells; inside of a cell, locations are
-sorted along a curve through latitude and longitude (Morton's order). So every node is a run of
-the sorted locations. All of it is public, made with numpy alone, and linear in the number of
-locations: about 100 bytes for each.
+The upper levels of the tree are the median splits that make cells. Inside a cell, locations are
+sorted along a space-filling curve through latitude and longitude (Morton order). So every node
+is a contiguous run of the sorted locations. The tree is public, and its size is linear in the
+number of locations: about 100 bytes for each.
 """
 
 from dataclasses import dataclass, field, replace
@@ -30,7 +30,7 @@ from nomadp.trajectory import TrajectorySet
 __all__ = ["LEAF", "SortedPlaces", "ball_tree_balls", "ball_tree_order", "sorted_places"]
 
 LEAF = 16
-"""A node with at most so many locations is not divided."""
+"""Maximum number of locations of a leaf."""
 _BITS = 27  # of each coordinate, over a cell's extent: millimetres where the set is the Earth
 
 _MAKING = Lock()
@@ -40,7 +40,7 @@ Keys = NDArray[np.uint64]
 
 @dataclass(frozen=True, eq=False)
 class SortedPlaces:
-    """A large set as the kernels have it: a location is its rank in the sorted order."""
+    """A large location set for the kernels: a location is its rank in the sorted order."""
 
     order: Ints
     rank: Ints
@@ -49,7 +49,7 @@ class SortedPlaces:
     _seen: dict[int, Balls] = field(default_factory=dict, repr=False)
 
     def balls(self, sectors: int) -> Balls:
-        """What kernels read, with directions cut into so many sectors (1: nobody looks)."""
+        """The kernels' view of the set, with ``sectors`` directions (1: directions unused)."""
         with _MAKING:
             if sectors not in self._seen:
                 self._seen[sectors] = self._looking(sectors)
@@ -68,7 +68,7 @@ class SortedPlaces:
 
 
 def sorted_places(locations: LocationSet) -> SortedPlaces:
-    """Made once for a set, also when several threads ask at the same time."""
+    """The tree of a set, cached; safe to call from several threads."""
     with _MAKING:
         return _sorted_places(locations)
 
@@ -114,12 +114,13 @@ def ball_tree_order(locations: LocationSet, levels: int) -> tuple[Ints, Keys]:
     key[order] = cell << np.uint64(2 * _BITS)
     key[order] |= _spread(steps_along(lat[order], starts, _BITS)) << np.uint64(1)
     key[order] |= _spread(steps_along(lng[order], starts, _BITS))
+    # Sorting by the interleaved bits of both coordinates is Morton order.
     order = np.argsort(key, kind="stable")
     return order, key[order]
 
 
 def _spread(steps: Ints) -> Keys:
-    """Every bit moved to twice its position."""
+    """Move every bit to twice its position, to interleave two numbers (Morton code)."""
     spread = steps.astype(np.uint64)
     for shift in (16, 8, 4, 2, 1):
         # Blocks of `shift` bits are kept, with as many zeros between them.
@@ -163,6 +164,8 @@ def _levels(key: Keys) -> list[NDArray[np.int32]]:
         left = np.where(divided, count + 2 * (np.cumsum(divided) - 1), 0)
         levels.append(np.stack([start, end, left], axis=1).astype(np.int32))
         start, end = start[divided], end[divided]
+        # Keys are sorted, so the highest differing bit of the first and the last key splits the
+        # run in two; the right child starts at the last key with all lower bits cleared.
         below = _below_highest(key[start] ^ key[end - 1])
         middle = np.searchsorted(key, key[end - 1] & ~below)
         count += 2 * len(middle)
@@ -175,6 +178,7 @@ def _levels(key: Keys) -> list[NDArray[np.int32]]:
 
 def _below_highest(bits: Keys) -> Keys:
     """All bits below the highest one."""
+    # Copy the highest bit into all lower positions, doubling the distance each time.
     for shift in (1, 2, 4, 8, 16, 32):
         bits = bits | bits >> np.uint64(shift)
     return bits >> np.uint64(1)

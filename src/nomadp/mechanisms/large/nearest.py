@@ -84,7 +84,7 @@ def one_of_nearest(balls: Balls, index: Any, secret: Any, scratch: Scratch) -> A
         )
         if found >= 0:
             return found
-    # Leaves that cross the edge are left: their locations are told apart one by one.
+    # Only leaves that cross the edge remain: check their locations one by one.
     listed = _list(balls, place, side, waiting, scratch)
     found, doubtful, count, number = _nearer(listed, count, number, scratch)
     if found >= 0:

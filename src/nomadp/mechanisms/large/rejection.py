@@ -1,10 +1,11 @@
 """The exponential law over a domain of a large set, by rejection sampling.
 
-Propose a location uniformly from the cells that may hold the domain; if it lies in the domain,
-accept it with probability weight / ceiling. What is accepted follows the law over the domain
-exactly. After a public number of tries those cells are scanned instead: a domain without
-members is then proved empty, and any other is drawn from afresh, as the reference does, with
-one word. Which try succeeds says nothing about where, so the switch does not bend the law.
+Propose a location uniformly from the cells that may contain the domain. If it lies in the
+domain, accept it with probability weight / ceiling. Accepted locations follow the law over the
+domain exactly. After a public number of tries, the cells are scanned instead: this proves an
+empty domain empty, and draws from any other one with one word, as the reference does. The
+number of tries is independent of the accepted location, so the mixture of both ways has the
+same law.
 """
 
 from typing import Any
@@ -20,7 +21,7 @@ from nomadp.mechanisms.large.pairs import holds, km_between
 __all__ = ["anywhere", "inside"]
 
 _FEWEST, _TRIES = 4, 512  # proposals before cells are scanned: at least, and at most
-_EACH = 64  # in between, one for so many locations of the cells
+_EACH = 64  # one try for so many locations of the cells, within these limits
 _ONE = np.uint64(1)
 
 
@@ -77,7 +78,7 @@ def inside(
 
 @part
 def _listed(word: Any, count: int, scratch: Any) -> Any:
-    """One of the listed members, by their cumulated weights: `drawing.draw`, by halving."""
+    """Inverse transform sampling from the listed members, by binary search."""
     members, ends = scratch
     target = high_product(word, ends[count - 1])
     low, high = 0, count - 1
@@ -92,7 +93,7 @@ def _listed(word: Any, count: int, scratch: Any) -> Any:
 
 @part
 def _list(place: int, law: Any, balls: Balls, domain: Domain, cells: Any, scratch: Any) -> int:
-    """Write the domain's members and their cumulated weights; returns how many there are.
+    """Write the domain's members and their cumulative weights; returns their number.
 
     A weight is below 2^39 at the largest share, 20: the sum of 2^24 of them is below 2^63.
     """

@@ -1,8 +1,9 @@
-"""What every direct question is: one public label of a journey, by a law over all labels.
+"""The base class of frequency oracles: one label of a trajectory, perturbed with all of
+epsilon.
 
-The label is the zone, or the pair of zones, that the question is about, and, if it asks when,
-a part of the day or a weekday beside it. All of epsilon is spent on it. A report has the same
-size for journeys of every length, and tells of none.
+The label is a zone or a pair of zones, optionally combined with the part of the day or the
+weekday. A report has the same size for trajectories of all lengths, so the guarantee covers the
+length, too.
 """
 
 from abc import abstractmethod
@@ -27,10 +28,10 @@ __all__ = ["WHEN", "LabelReports", "FrequencyOracle"]
 
 
 class Slots(NamedTuple):
-    """Parts of a week, each a run of hours that comes again and again."""
+    """A division of the week into recurring runs of hours."""
 
     hours: int
-    """Of each part."""
+    """Number of hours of each slot."""
     names: tuple[str, ...]
 
     def of(self, hour: Ints) -> Ints:
@@ -46,14 +47,14 @@ WHEN = {
 
 @dataclass(frozen=True, kw_only=True)
 class FrequencyOracle(Mechanism):
-    """A label of each journey, reported by subset selection or projective response."""
+    """Reports one label by subset selection or projective geometry response."""
 
     is_oracle: ClassVar[bool] = True
 
     zones: str | Zones = "grid:16"
-    """The public partition: a rule such as grid:16 or h3:8, or zones that were made."""
+    """The public partition: a rule such as grid:16 or h3:8, or a `Zones` object."""
     when: str | None = None
-    """None, or what is asked besides: day-part or weekday."""
+    """The time division that the label includes: None, day-part or weekday."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -72,29 +73,29 @@ class FrequencyOracle(Mechanism):
                 code="unknown_time_division",
                 choices=tuple(WHEN),
             )
-        self.channel  # noqa: B018 - refused now if there are more labels than a law takes
+        self.channel  # noqa: B018 - refuse now if there are more labels than a law supports
 
     @property
     def partition(self) -> Zones:
-        """The zones that are asked about."""
+        """The zones of the labels."""
         return self.zones  # type: ignore[return-value]  # a rule was followed at construction
 
     @abstractmethod
     def place(self, zones: Ints) -> Any:
-        """What is asked, from the zones of the points of a journey (first axis)."""
+        """The place label, from the zones of a trajectory's points (first axis)."""
 
     @property
     @abstractmethod
     def places(self) -> int:
-        """How many answers there are to where."""
+        """Number of place labels."""
 
     @abstractmethod
     def place_name(self, place: int) -> str:
-        """How an answer to where is called."""
+        """The name of a place label."""
 
     @property
     def slots(self) -> Slots | None:
-        """The answers to when, if that is asked."""
+        """The time slots, if labels include the time."""
         return None if self.when is None else WHEN[self.when]
 
     @property
@@ -102,7 +103,7 @@ class FrequencyOracle(Mechanism):
         return self.places * (1 if self.slots is None else len(self.slots.names))
 
     def label_name(self, label: int) -> str:
-        """What it is called; label ``place * slots + slot`` is of a place and a slot."""
+        """The name of a label; label ``place * slots + slot`` combines a place and a slot."""
         if self.slots is None:
             return self.place_name(label)
         place, slot = divmod(label, len(self.slots.names))
@@ -113,19 +114,19 @@ class FrequencyOracle(Mechanism):
         return self.when is not None
 
     def read(self, trajectory: Trajectory, hour: Any = None) -> Trajectory:
-        """The journey and, if the question is when, its hour as one more entry."""
+        """The trajectory and, if labels include the time, its hour as one more entry."""
         if not self.timed:
             return trajectory
         if hour is None:
             raise DomainError(
-                f"a question of when ({self.when}) must be told the hour of every trajectory, "
-                "and was told none; use data with times, or ask without when",
+                f"every trajectory must have an hour, because when={self.when}; use data with "
+                "times, or leave out when",
                 code="hour_missing",
             )
         if isinstance(hour, bool) or int(hour) != hour or not 0 <= hour < HOURS:
             raise DomainError(
-                f"an hour must be a whole number from 0 to {HOURS - 1}, of the week from "
-                "Monday on; its value is withheld because it is private",
+                f"an hour must be a whole number from 0 to {HOURS - 1}, counted from Monday; "
+                "its value is withheld because it is private",
                 code="hour_out_of_range",
             )
         return np.append(trajectory, int(hour))
@@ -142,7 +143,7 @@ class FrequencyOracle(Mechanism):
         return self.labels_at(self.partition.of[points], hour)
 
     def labels_at(self, zones: Ints, hours: Ints | None) -> Ints:
-        """The label, from the zones of points (first axis) and the hour if that is asked."""
+        """Labels, from the zones of points (first axis) and the hours if they are used."""
         place: Ints = self.place(zones)
         if self.slots is None or hours is None:
             return place
@@ -177,9 +178,10 @@ class FrequencyOracle(Mechanism):
         return LabelReports(self.locations, self.channel)
 
     def support_of(self, values: Ints, counts: Ints) -> Ints:
-        """In how many reports each label is supported: all that estimates need.
+        """Number of reports that support each label: a sufficient statistic for estimates.
 
-        From the values of all reports and how often each occurs (`Counts`).
+        ``values`` are the distinct values of all reports, and ``counts`` how often each occurs
+        (`Counts`).
         """
         return self.channel.support(values, counts)
 
@@ -188,7 +190,7 @@ class FrequencyOracle(Mechanism):
         return tuple(self.label_name(k) for k in np.flatnonzero(found).tolist())
 
     def hours_of(self, trajectories: TrajectorySet) -> Ints | None:
-        """Their hours if the question reads them; refused where nobody knows."""
+        """The hours of trajectories if labels include the time; refused if they are unknown."""
         if self.timed and trajectories.hours is None:
             self.read(trajectories.locations[:0])
         return trajectories.hours if self.timed else None
@@ -200,7 +202,7 @@ class FrequencyOracle(Mechanism):
 
 @dataclass(frozen=True, eq=False)
 class LabelReports(ReportLaw):
-    """A report is what the law of the labels releases, whatever the journey's length."""
+    """The report of a frequency oracle, which does not depend on the trajectory's length."""
 
     locations: LocationSet
     channel: LabelLaw

@@ -1,4 +1,4 @@
-"""The questions: between which zones, from which, to which, and through which people go."""
+"""The frequency oracles: origin-destination pairs, origins, destinations and visits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ __all__ = ["Ends", "Starts", "Trips", "Visits"]
 
 @dataclass(frozen=True, kw_only=True)
 class Trips(FrequencyOracle):
-    """The pair of zones that a journey begins and ends in."""
+    """The origin-destination pair: the zones of a trajectory's first and last point."""
 
     name: ClassVar[str] = "trips"
 
@@ -35,7 +35,7 @@ class Trips(FrequencyOracle):
 
 @dataclass(frozen=True, kw_only=True)
 class OneZone(FrequencyOracle):
-    """One zone of a journey."""
+    """One zone of a trajectory."""
 
     @property
     def places(self) -> int:
@@ -47,7 +47,7 @@ class OneZone(FrequencyOracle):
 
 @dataclass(frozen=True, kw_only=True)
 class Starts(OneZone):
-    """The zone that a journey begins in."""
+    """The origin: the zone of a trajectory's first point."""
 
     name: ClassVar[str] = "starts"
 
@@ -57,7 +57,7 @@ class Starts(OneZone):
 
 @dataclass(frozen=True, kw_only=True)
 class Ends(OneZone):
-    """The zone that a journey ends in."""
+    """The destination: the zone of a trajectory's last point."""
 
     name: ClassVar[str] = "ends"
 
@@ -67,7 +67,7 @@ class Ends(OneZone):
 
 @dataclass(frozen=True, kw_only=True)
 class Visits(OneZone):
-    """The zone of one point of a journey, which the device draws and tells nobody."""
+    """A visited zone: that of one random point, whose position is never released."""
 
     name: ClassVar[str] = "visits"
 

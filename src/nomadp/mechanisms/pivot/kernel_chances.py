@@ -1,4 +1,4 @@
-"""The exponential law read backwards: how probable one release was for every location."""
+"""Likelihoods under the exponential law: the probability of a release for every location."""
 
 import math
 from typing import Any
@@ -13,7 +13,7 @@ __all__ = ["log_chances"]
 
 @kernel
 def log_chances(distance_km: Any, domain: Any, law: Any, disc: Any, released: int) -> Any:
-    """The log-probability of a release over a domain, for every true location, (m,).
+    """Log-likelihood of every true location, (m,), given a release from a domain.
 
     ``law`` is (scale, ceiling), ``disc`` (anchor, radius), in which the domain lies.
     """

@@ -1,4 +1,4 @@
-"""From two perturbed copies to one reported trajectory: post-processing, and free.
+"""Merge two perturbed copies into one reported trajectory (post-processing).
 
 Differs from the paper: its Eq. 7 asks for the location with the smallest summed distance to
 both copies. By the triangle inequality both copies' own locations always attain it, so the
@@ -17,7 +17,7 @@ __all__ = ["MERGES", "merge_many"]
 
 Points = tuple[int, ...]
 _AT_ONCE = 2**21  # distances held at a time
-_SAME_KM = 1e-9  # two sums of distances this close are a tie
+_SAME_KM = 1e-9  # sums of distances this close are a tie
 
 
 def _coin(locations: LocationSet, first: Points, second: Points, choose: Choose) -> Points:
