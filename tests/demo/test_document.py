@@ -104,7 +104,7 @@ def test_the_page_says_why_shares_of_few_codewords_have_no_intervals(
 ) -> None:
     plan = findings.study.plan
     learned = {
-        pair.name: pair.learned for pair in gathered(plan.gathering, plan.seed, plan.places)
+        pair.name: pair.estimate for pair in gathered(plan.gathering, plan.seed, plan.places)
     }
     for name in ("density", "flows"):
         view = source.partition(f'id="view-{name}"')[2].partition('<div class="view"')[0]

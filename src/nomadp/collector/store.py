@@ -232,10 +232,10 @@ class Connection(ABC):
         settle: Callable[[Existing], Counters],
         seconds: int | None = None,
     ) -> Existing:
-        """One commit: reports, the counts of their numbers, what became of all, and the time.
+        """Commit new reports, the counts of their values, their outcomes and the time.
 
-        Reports first, then cells, then counters, each sorted: writers side by side then take
-        their locks in the same order, and none waits for one that waits for it.
+        Reports are written first, then cells, then counters, each in sorted order. Concurrent
+        writers then take their locks in the same order, which rules out deadlocks.
         """
         with self.transaction():
             tasks = self.rows("SELECT number, closed, swept FROM task")
@@ -243,14 +243,14 @@ class Connection(ABC):
             swept = {number: last for number, _, last in tasks}
             known: dict[tuple[int, bytes], StoredReport] = {}
             cells: list[Cell] = []
-            for each in sorted(arrivals, key=lambda a: a.task):
-                is_closed = each.task in closed
-                found = self.known(each.task, each.ids) if is_closed else self.add(each)
-                known |= {(each.task, name): kept for name, kept in found.items()}
+            for batch in sorted(arrivals, key=lambda a: a.task):
+                task, is_closed = batch.task, batch.task in closed
+                stored = self.known(task, batch.ids) if is_closed else self.add(batch)
+                known |= {(task, name): report for name, report in stored.items()}
                 if not is_closed:
-                    cells += cells_of(each, found)
-                    if each.epochs and min(each.epochs) <= swept.get(each.task, -1):
-                        self._sweep_again(each.task, min(each.epochs))
+                    cells += cells_of(batch, stored)
+                    if batch.epochs and min(batch.epochs) <= swept.get(task, -1):
+                        self._sweep_again(task, min(batch.epochs))
             self.add_cells(cells)
             existing = Existing(known, closed)
             self.add_counters(settle(existing))
