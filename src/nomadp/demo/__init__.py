@@ -44,7 +44,7 @@ def render(findings: Findings) -> str:
     markup = {
         "payload": embedded_json(payload(findings)),
         "views": "".join(view.markup for view in findings.views),
-        "people": f"{plan.gathering.people:,}",
+        "people": f"{plan.survey.people:,}",
         "verdicts": paragraphs(verdicts(findings)),
         "curve_tables": curve_tables(findings),
         "audit_words": paragraphs(audit_words(audit)),

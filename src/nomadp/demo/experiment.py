@@ -13,8 +13,8 @@ from nomadp.analysis.metrics import Evaluation, error_km_each, evaluate, within_
 from nomadp.audit import AuditReport, AuditRequest, run_audit
 from nomadp.budget import as_epsilon
 from nomadp.datasets.city import City, synthetic_city
-from nomadp.demo.results import Gathering
-from nomadp.demo.views import View, seen
+from nomadp.demo.results import SimulatedSurvey
+from nomadp.demo.views import View, draw_views
 from nomadp.engine.local import perturb_set
 from nomadp.engine.workers import run_all
 from nomadp.geometry import Floats
@@ -60,7 +60,7 @@ class DemoPlan:
     """The epsilon of the collection. Auditing another takes half a minute of one core."""
     audited_lengths: tuple[int, ...] = (1, 2, 3)
     sampler_draws: int = 1_000_000
-    gathering: Gathering = field(default_factory=Gathering)
+    survey: SimulatedSurvey = field(default_factory=SimulatedSurvey)
     command: str = "nomadp demo"
 
     @property
@@ -101,7 +101,7 @@ QUICK = DemoPlan(
     audited_epsilons=("1",),
     audited_lengths=(1, 2),
     sampler_draws=100_000,
-    gathering=Gathering(people=2000, journeys=64, areas="grid:8"),
+    survey=SimulatedSurvey(people=2000, codewords=64, areas="grid:8"),
     command="nomadp demo --quick",
 )
 
@@ -155,7 +155,7 @@ def explore(plan: DemoPlan, jobs: int, progress: Progress) -> Findings:
     calls: list[Callable[[Study], Result]] = [
         *(partial(_perturbed, setting) for setting in settings),
         *(partial(_audited, request) for request in audits),
-        _gathered,
+        _surveyed,
     ]
     results: dict[int, Result] = {}
     # The last calls are the slowest. They start first, so that no core waits at the end.
@@ -231,9 +231,9 @@ def _joined(first: TrajectorySet, second: TrajectorySet) -> TrajectorySet:
     )
 
 
-def _gathered(study: Study) -> tuple[View, ...]:
+def _surveyed(study: Study) -> tuple[View, ...]:
     plan = study.plan
-    return seen(plan.gathering, plan.seed, plan.places)
+    return draw_views(plan.survey, plan.seed, plan.places)
 
 
 def _audited(request: AuditRequest, study: Study) -> AuditReport:

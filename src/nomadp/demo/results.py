@@ -27,7 +27,7 @@ from nomadp.reports.counts import counts_of
 from nomadp.trajectory import TrajectorySet
 from nomadp.zones import Zones, zones_of
 
-__all__ = ["Gathering", "Pair", "gathered"]
+__all__ = ["SimulatedSurvey", "Pair", "compared"]
 
 TOP = 10
 SHOWN = 60
@@ -35,13 +35,13 @@ SHOWN = 60
 
 
 @dataclass(frozen=True)
-class Gathering:
+class SimulatedSurvey:
     """The number of people, and how they report."""
 
     people: int = 20_000
     epsilon: str = "4"
     length: int = 3
-    journeys: int = 256
+    codewords: int = 256
     areas: str = "grid:16"
 
 
@@ -56,13 +56,13 @@ class Pair:
     comparison: str
 
 
-def gathered(how: Gathering, seed: int, places: int) -> list[Pair]:
+def compared(how: SimulatedSurvey, seed: int, places: int) -> list[Pair]:
     """Density, flows and trajectories from ATLAS, and hotspots from a frequency oracle."""
     city = synthetic_city(seed, places=places, trips=how.people)
     moved = _of_one_length(city.trajectories, how.length)
     locations, epsilon = city.locations, as_epsilon(how.epsilon)
     areas, between = zones_of(locations, how.areas), city_districts(locations, seed)
-    pinned = build_pinned(locations, [how.length], epsilon, how.journeys)
+    pinned = build_pinned(locations, [how.length], epsilon, how.codewords)
     atlas = make_mechanism("atlas", locations, how.epsilon, pinned=pinned)
     visits = make_mechanism("visits", locations, how.epsilon, zones=how.areas)
     queries: tuple[dict[str, Any], ...] = (
@@ -80,52 +80,54 @@ def gathered(how: Gathering, seed: int, places: int) -> list[Pair]:
     ]
 
 
-def _of_one_length(journeys: TrajectorySet, length: int) -> TrajectorySet:
+def _of_one_length(trajectories: TrajectorySet, length: int) -> TrajectorySet:
     """Resample trajectories to one length, as devices do."""
-    count = len(journeys)
-    rows = np.stack([resample(journeys[k].tolist(), length) for k in range(count)])
+    count = len(trajectories)
+    rows = np.stack([resample(trajectories[k].tolist(), length) for k in range(count)])
     offsets = np.arange(count + 1) * length
     return TrajectorySet(offsets, rows.ravel(), tuple(map(str, range(count))))
 
 
 def _answers(
     mechanism: Mechanism,
-    journeys: TrajectorySet,
+    trajectories: TrajectorySet,
     queries: Sequence[Mapping[str, Any]],
     seed: int,
 ) -> list[Table]:
     randomness = SeededRandom(seed).bound_to(mechanism.identity)
-    counts = counts_of(mechanism, perturb_set(mechanism, journeys, randomness, keep_tids=True))
+    counts = counts_of(
+        mechanism, perturb_set(mechanism, trajectories, randomness, keep_tids=True)
+    )
     model = fit(mechanism, counts)
     tables = [run_query(mechanism, counts, query, model=model) for query in queries]
     return [with_shapes(table, mechanism.locations) for table in tables]
 
 
-def _placed(answer: Table, journeys: TrajectorySet, areas: Zones) -> tuple[Table, str]:
+def _placed(estimate: Table, trajectories: TrajectorySet, areas: Zones) -> tuple[Table, str]:
     """The true share of visits in each area."""
-    visits = np.bincount(areas.of[journeys.locations], minlength=len(areas)).astype(float)
+    visits = np.bincount(areas.of[trajectories.locations], minlength=len(areas)).astype(float)
     true = dict(zip(areas.names, visits / visits.sum(), strict=True))
-    share = np.array([true[name] for name in answer["zone"]])
-    return _with_truth(answer, "share", share), _comparison(answer["share"], share, "areas")
+    share = np.array([true[name] for name in estimate["zone"]])
+    return _with_truth(estimate, "share", share), _comparison(estimate["share"], share, "areas")
 
 
-def _between(answer: Table, journeys: TrajectorySet, zones: Zones) -> tuple[Table, str]:
+def _between(estimate: Table, trajectories: TrajectorySet, zones: Zones) -> tuple[Table, str]:
     """The true share of trips for each origin-destination pair."""
-    first, last = journeys.offsets[:-1], journeys.offsets[1:] - 1
-    start, end = (zones.of[journeys.locations[at]] for at in (first, last))
+    first, last = trajectories.offsets[:-1], trajectories.offsets[1:] - 1
+    start, end = (zones.of[trajectories.locations[at]] for at in (first, last))
     count = np.bincount(start * len(zones) + end, minlength=len(zones) ** 2).astype(float)
     share = count / count.sum()
     # Most trips stay in their district, and maps do not show those.
     leave = np.array(
-        [a != b for a, b in zip(answer["origin"], answer["destination"], strict=True)]
+        [a != b for a, b in zip(estimate["origin"], estimate["destination"], strict=True)]
     )
-    comparison = _comparison(answer["flow"][leave], share[leave], "flows between districts")
-    return _with_truth(answer, "flow", share), comparison
+    comparison = _comparison(estimate["flow"][leave], share[leave], "flows between districts")
+    return _with_truth(estimate, "flow", share), comparison
 
 
-def _sample(answer: Table, journeys: TrajectorySet, city: City) -> tuple[Table, str]:
+def _sample(estimate: Table, trajectories: TrajectorySet, city: City) -> tuple[Table, str]:
     """Some true trajectories. They are not matched with decoded ones."""
-    sample = journeys.select(range(min(SHOWN, len(journeys))))
+    sample = trajectories.select(range(min(SHOWN, len(trajectories))))
     place = sample.locations
     column = {
         "tid": np.repeat(sample.tids, sample.lengths).tolist(),
@@ -134,17 +136,17 @@ def _sample(answer: Table, journeys: TrajectorySet, city: City) -> tuple[Table, 
         "lat": city.locations.lat[place],
         "lng": city.locations.lng[place],
     }
-    middle_km = float(np.median(answer["radius_km"]))
+    middle_km = float(np.median(estimate["radius_km"]))
     comparison = (
         f"Half of the decoded points have a credible radius of {middle_km:.2g} km or less."
     )
     return Table("trajectories", column), comparison
 
 
-def _with_truth(answer: Table, value: str, share: Floats) -> Table:
+def _with_truth(estimate: Table, value: str, share: Floats) -> Table:
     """The estimate's rows with the true shares, which have no uncertainty."""
     exact = {"ci_low": share, "ci_high": share, "significant": np.ones(len(share), bool)}
-    return replace(answer, columns={**answer.columns, value: share, **exact})
+    return replace(estimate, columns={**estimate.columns, value: share, **exact})
 
 
 def _comparison(estimate: Floats, true: Floats, of: str) -> str:

@@ -13,10 +13,10 @@ from nomadp.answers.svg import svg
 from nomadp.answers.table import Table
 from nomadp.datasets.city import synthetic_city
 from nomadp.demo.projection import FlatProjection
-from nomadp.demo.results import Gathering, Pair, gathered
+from nomadp.demo.results import Pair, SimulatedSurvey, compared
 from nomadp.locations import LocationSet
 
-__all__ = ["View", "seen"]
+__all__ = ["View", "draw_views"]
 
 LABELS = {
     "density": "Density",
@@ -38,15 +38,15 @@ class View:
         return LABELS[self.name]
 
 
-def seen(how: Gathering, seed: int, places: int) -> tuple[View, ...]:
+def draw_views(how: SimulatedSurvey, seed: int, places: int) -> tuple[View, ...]:
     """Draw every view. The maps refer to the page's drawing of streets and river."""
     locations = synthetic_city(seed, places=places, trips=1).locations
     return tuple(
-        View(pair.name, _panel(pair, how, locations)) for pair in gathered(how, seed, places)
+        View(pair.name, _panel(pair, how, locations)) for pair in compared(how, seed, places)
     )
 
 
-def _panel(pair: Pair, how: Gathering, locations: LocationSet) -> str:
+def _panel(pair: Pair, how: SimulatedSurvey, locations: LocationSet) -> str:
     by = "ATLAS" if pair.mechanism == "ATLAS" else f"the frequency oracle “{pair.mechanism}”"
     scene = scene_of(pair.estimate, locations)
     sentence = "" if pair.name == "trajectories" else summary(pair.estimate, scene)
@@ -64,7 +64,7 @@ def _panel(pair: Pair, how: Gathering, locations: LocationSet) -> str:
     )
 
 
-def _source(by: str, how: Gathering) -> str:
+def _source(by: str, how: SimulatedSurvey) -> str:
     return f"from {how.people:,} reports of {by} at ε = {how.epsilon}"
 
 
