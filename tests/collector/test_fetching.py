@@ -251,7 +251,7 @@ def test_an_answer_to_too_few_reports_has_no_rows_even_if_somebody_works_it_out(
     law, length = question.mechanism.identity, question.code.entries
     for reports, missing in ((2, 1), (3, 0)):
         counts = Counts({(law, length, number): reports for number in numbers})
-        found = FittedTask(question, counts).answered(QUESTION["query"])
+        found = FittedTask(question, counts).answer(QUESTION["query"])
         assert found["about"]["missing"] == missing
         assert bool(found["columns"]["share"]) is (missing == 0)
 

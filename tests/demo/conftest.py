@@ -6,7 +6,7 @@ import pytest
 
 from nomadp.demo import render
 from nomadp.demo.experiment import DemoPlan, Findings, explore
-from nomadp.demo.results import Gathering
+from nomadp.demo.results import SimulatedSurvey
 
 TINY = DemoPlan(
     places=40,
@@ -18,7 +18,7 @@ TINY = DemoPlan(
     audited_epsilons=("1",),
     audited_lengths=(1,),
     sampler_draws=10_000,
-    gathering=Gathering(people=300, journeys=16, areas="grid:4"),
+    survey=SimulatedSurvey(people=300, codewords=16, areas="grid:4"),
 )
 
 

@@ -38,7 +38,7 @@ from nomadp.inference.model import fit
 from nomadp.mechanisms import make_mechanism
 from nomadp.randomness import SeededRandom
 
-SMALL = CollectionPlan(places=40, devices=120, journeys=16)
+SMALL = CollectionPlan(places=40, devices=120, codewords=16)
 in_proc = pytest.mark.skipif(
     not Path("/proc/self/task").exists(), reason="looks for processes in /proc"
 )

@@ -1,7 +1,7 @@
-"""The server that devices report to: it keeps reports, counts them, and answers analysts.
+"""The collector: the server that stores and counts reports and answers analysts' queries.
 
-It needs the extra ``collector``. Whatever a request says is untrusted, and nothing that tells
-senders apart is kept: no address, no user agent, no moment finer than the task's epoch.
+It needs the extra ``collector``. It trusts no request, and it stores nothing that identifies a
+sender: no address, no user agent, and no time more precise than the task's epoch.
 """
 
 __all__: list[str] = []

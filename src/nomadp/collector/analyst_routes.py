@@ -1,4 +1,4 @@
-"""What an analyst asks: tasks and how they fare, collection jobs, counts of reports."""
+"""Routes for analysts: tasks and their progress, collection jobs, and counts of reports."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 __all__ = ["analyst_routes"]
 
-QUESTION_BYTES = 16_384
+QUERY_BYTES = 16_384
 RETRY_AFTER_S = "1"
 ARROW = "application/vnd.apache.arrow.stream"
-_EPOCH_MOST = 2**53
+_EPOCH_MAX = 2**53
 
 
 def analyst_routes(service: "Service") -> list[Route]:
@@ -29,7 +29,7 @@ def analyst_routes(service: "Service") -> list[Route]:
     routes: dict[tuple[str, str], Handle] = {
         ("GET", "/tasks"): _tasks,
         ("GET", "/tasks/{task}/progress"): _progress,
-        ("POST", "/tasks/{task}/collection_jobs"): _ask,
+        ("POST", "/tasks/{task}/collection_jobs"): _create_job,
         ("GET", job): _result,
         ("DELETE", job): _delete,
         ("GET", "/tasks/{task}/counts"): _counts,
@@ -38,26 +38,25 @@ def analyst_routes(service: "Service") -> list[Route]:
 
 
 async def _tasks(service: "Service", request: Request) -> Response:
-    found = await service.read(overview, await service.registry.all_tasks())
+    tasks = (await service.read(overview, await service.registry.all_tasks()))["tasks"]
     basemap = service.basemap and service.basemap.address
-    told = {"tasks": found["tasks"], "basemap": basemap}
-    return json_reply(told, cache_control="no-store")
+    return json_reply({"tasks": tasks, "basemap": basemap}, cache_control="no-store")
 
 
 async def _progress(service: "Service", request: Request) -> Response:
-    """How many reports there are, and what was refused and why."""
+    """The number of reports, and how many were refused for which reason."""
     loaded = await task_of(service, request)
-    found = await service.read(overview, [loaded])
-    return json_reply(found["tasks"][0], cache_control="no-store")
+    (progress,) = (await service.read(overview, [loaded]))["tasks"]
+    return json_reply(progress, cache_control="no-store")
 
 
-async def _ask(service: "Service", request: Request) -> Response:
+async def _create_job(service: "Service", request: Request) -> Response:
     loaded = await task_of(service, request)
-    said = await read_json(request, QUESTION_BYTES)
-    if not _is_question(said):
+    content = await read_json(request, QUERY_BYTES)
+    if not _is_job_request(content):
         raise Problem("invalid_message", loaded.id)
     try:
-        name, has_room = await service.jobs.ask(loaded, said)
+        name, has_room = await service.jobs.create(loaded, content)
     except SchemaError as refusal:
         raise Problem("invalid_query", loaded.id, str(refusal)) from None
     if not has_room:
@@ -66,26 +65,26 @@ async def _ask(service: "Service", request: Request) -> Response:
     return json_reply({"job": name}, 201, location=address)
 
 
-def _is_question(said: dict[str, Any]) -> bool:
+def _is_job_request(content: dict[str, Any]) -> bool:
     return (
-        {"query"} <= set(said) <= {"query", "start", "end"}
-        and isinstance(said["query"], dict)
-        and all(_is_epoch(said.get(name, 0)) for name in ("start", "end"))
+        {"query"} <= set(content) <= {"query", "start", "end"}
+        and isinstance(content["query"], dict)
+        and all(_is_epoch(content.get(name, 0)) for name in ("start", "end"))
     )
 
 
 def _is_epoch(value: Any) -> bool:
-    return type(value) is int and 0 <= value <= _EPOCH_MOST
+    return type(value) is int and 0 <= value <= _EPOCH_MAX
 
 
 async def _result(service: "Service", request: Request) -> Response:
     loaded = await task_of(service, request)
-    found = await service.jobs.result(loaded, request.path_params["job"])
-    if found is False:
+    result = await service.jobs.result(loaded, request.path_params["job"])
+    if result is False:
         raise Problem("unrecognized_job", loaded.id)
-    if not isinstance(found, dict):
+    if not isinstance(result, dict):
         return json_reply({"status": "running"}, 202, retry_after=RETRY_AFTER_S)
-    return json_reply({**found, "task_id": loaded.id})
+    return json_reply({**result, "task_id": loaded.id})
 
 
 async def _delete(service: "Service", request: Request) -> Response:
@@ -104,10 +103,10 @@ async def _counts(service: "Service", request: Request) -> Response:
     about = {"task_id": loaded.id, "start": low, "end": high}
     if total < task.min_batch_size:
         return json_reply({**about, "missing": task.min_batch_size - total})
-    found = await service.read(counts_of, loaded, (low, high))
+    counts = await service.read(counts_of, loaded, (low, high))
     if ARROW in request.headers.get("accept", ""):
-        return Response(_arrow(found.to_arrow()), media_type=ARROW)
-    rows = [[length, value, n] for (_, length, value), n in found.cells.items()]
+        return Response(_arrow(counts.to_arrow()), media_type=ARROW)
+    rows = [[length, value, n] for (_, length, value), n in counts.cells.items()]
     law = loaded.bundle.mechanism.identity
     facts = {"reports": total, "law": law, "columns": ["length", "value", "count"]}
     return json_reply({**about, **facts, "cells": rows})
@@ -124,11 +123,11 @@ def _arrow(batch: Any) -> bytes:
 
 
 def _span(loaded: LoadedTask, request: Request) -> tuple[int, int]:
-    """The epochs that are asked about, in the query; by default all."""
-    found = []
+    """The range of epochs in the URL's query string; by default all epochs of the task."""
+    span = []
     for name, default in zip(("start", "end"), loaded.span[:2], strict=True):
         text = request.query_params.get(name, str(default))
         if not (text.isascii() and text.isdecimal() and len(text) <= 15):
             raise Problem("invalid_message", loaded.id)
-        found.append(int(text))
-    return found[0], found[1]
+        span.append(int(text))
+    return span[0], span[1]

@@ -1,4 +1,4 @@
-"""The process that works out answers: questions to one task as JSON on stdin, then theirs."""
+"""The worker process that answers queries: reads queries of one task as JSON on stdin."""
 
 import base64
 import json
@@ -20,22 +20,22 @@ DONE, REFUSED = "done", "refused"
 
 
 def answer_queries(request: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What is found for each question; a refusal is an answer, too."""
+    """The result of each query; a refusal is also a result."""
     files = {name: base64.b64decode(text) for name, text in request["files"].items()}
     bundle = TaskBundle.from_files(Task.from_bytes(files.pop("task")), files)
     if OUTLINES in files:
         bundle = with_outlines(bundle, files[OUTLINES])
     counts = Counts({(law, length, value): n for law, length, value, n in request["cells"]})
-    asking = FittedTask(bundle, counts)
-    return [_answered(asking, question) for question in request["questions"]]
+    task = FittedTask(bundle, counts)
+    return [_answer(task, query) for query in request["queries"]]
 
 
-def _answered(asking: FittedTask, question: Mapping[str, Any]) -> dict[str, Any]:
+def _answer(task: FittedTask, query: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        return {"status": DONE, "answer": asking.answered(question)}
+        return {"status": DONE, "answer": task.answer(query)}
     except NomadpError as refusal:
         if isinstance(refusal, InvalidArgument | WrongType | OutOfRange):
-            return _not_understood(refusal)  # of a function within, not of the question
+            return _not_understood(refusal)  # an internal call failed, not the query
         return {"status": REFUSED, "code": refusal.kind, "detail": str(refusal)[:500]}
     except (TypeError, ValueError, LookupError, ArithmeticError) as refusal:
         return _not_understood(refusal)
@@ -47,5 +47,5 @@ def _not_understood(refusal: Exception) -> dict[str, Any]:
 
 if __name__ == "__main__":
     if hasattr(os, "nice"):
-        os.nice(5)  # uploads go first
+        os.nice(5)  # uploads have priority
     sys.stdout.write(json.dumps(answer_queries(json.load(sys.stdin)), allow_nan=False))

@@ -1,4 +1,4 @@
-"""From counts to answers: what a question costs is the same for a thousand reports and more."""
+"""Estimates from counts. Their cost does not grow with the number of reports."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,23 +18,22 @@ __all__ = ["FittedTask"]
 
 @dataclass(frozen=True, eq=False)
 class FittedTask:
-    """Of one task and its counts in some epochs: what they tell is learned once."""
+    """One task and its counts in a range of epochs. All queries share one fitted model."""
 
     bundle: TaskBundle
     counts: Counts
 
-    def answered(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """A table of columns, what is to be known about it, and how it is drawn."""
-        checked_query(question)  # before anything is learned for it
+    def answer(self, query: Mapping[str, Any]) -> dict[str, Any]:
+        """The estimate's columns, the facts about it, and how to draw it."""
+        checked_query(query)  # before a model is fitted for it
         mechanism, task = self.bundle.mechanism, self.bundle.task
         terms = {"min_batch_size": task.min_batch_size, "task": task.id}
-        found = run_query(mechanism, self.counts, question, model=self.learned, **terms)
-        found = found.ranked()
-        columns = {name: plain(column) for name, column in found.columns.items()}
-        drawn = drawing_of(found, self.bundle.locations)
-        about = dict(found.about)
-        return {"kind": found.kind, "columns": columns, "about": about, "drawn": drawn}
+        table = run_query(mechanism, self.counts, query, model=self.model, **terms).ranked()
+        columns = {name: plain(column) for name, column in table.columns.items()}
+        drawn = drawing_of(table, self.bundle.locations)
+        about = dict(table.about)
+        return {"kind": table.kind, "columns": columns, "about": about, "drawn": drawn}
 
     @cached_property
-    def learned(self) -> Model:
+    def model(self) -> Model:
         return fit(self.bundle.mechanism, self.counts)

@@ -1,4 +1,4 @@
-"""The two applications: for devices and analysts, and for the operator on another listener."""
+"""The two web applications: a public one, and one for the operator on another listener."""
 
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ _BY_STATUS = {404: "not_found", 405: "method_not_allowed"}
 
 
 def public_app(service: "Service") -> Any:
-    """For everybody."""
+    """The application for devices, analysts and browsers."""
     own = [*device_routes(service), *analyst_routes(service), *page_routes()]
     own += basemap_routes(service)
     return Ingest(service, make_app(service, own))
@@ -40,7 +40,7 @@ def operator_app(service: "Service") -> Any:
 
 
 def make_app(service: "Service", routes: list[Route]) -> Starlette:
-    """These routes and those that every listener has; refusals in one form."""
+    """An application with these routes and the health routes, whose errors are all problems."""
 
     async def on_problem(request: Request, problem: Problem) -> Response:
         return problem_reply(_of_task(service, request, problem))
@@ -48,7 +48,7 @@ def make_app(service: "Service", routes: list[Route]) -> Starlette:
     async def on_http(request: Request, error: HTTPException) -> Response:
         problem = Problem(_BY_STATUS.get(error.status_code, "bad_request"))
         reply = problem_reply(_of_task(service, request, problem))
-        for name, value in (error.headers or {}).items():  # which methods are allowed
+        for name, value in (error.headers or {}).items():  # such as Allow
             reply.headers[name] = value
         return reply
 
@@ -60,7 +60,7 @@ def make_app(service: "Service", routes: list[Route]) -> Starlette:
         Exception: _on_failure,
     }
     app = Starlette(routes=[*routes, *_health_routes(service)], exception_handlers=handlers)
-    # It would name the host that the sender named: wherever that is, and an echo of input.
+    # A redirect would repeat the Host header, which the sender controls.
     app.router.redirect_slashes = False
     return app
 
@@ -84,10 +84,10 @@ def _health_routes(service: "Service") -> list[Route]:
 
 
 def _of_task(service: "Service", request: Request, problem: Problem) -> Problem:
-    """With the task that it concerns, if that is one of ours."""
-    named = service.registry.get(request.path_params.get("task", ""))
-    if named is not None:
-        problem.task_id = named.id
+    """The problem with the id of the task in the path, if the collector has that task."""
+    loaded = service.registry.get(request.path_params.get("task", ""))
+    if loaded is not None:
+        problem.task_id = loaded.id
     return problem
 
 

@@ -1,7 +1,7 @@
-"""An offline basemap for the dashboard: one PMTiles file, of which browsers fetch parts.
+"""An offline basemap for the dashboard: one PMTiles file that browsers fetch in parts.
 
-The file is public, so whoever asks gets it. Only the analyst is told of it, with the list of
-tasks: the contributor's page never fetches tiles, which would tell where somebody zooms.
+The file is public, and anybody may fetch it. Only the analyst's list of tasks has its address:
+the contributor's page never fetches tiles, which would reveal where somebody zooms.
 """
 
 import asyncio
@@ -25,9 +25,9 @@ __all__ = ["Basemap", "basemap_routes", "load_basemap"]
 
 ADDRESS = "/basemap.pmtiles"
 PART_BYTES = 16 * 2**20
-"""Tiles and directories are far smaller; nobody has the collector read gigabytes at once."""
+"""Tiles and directories are far smaller. The limit keeps clients from requesting gigabytes."""
 HEADER_BYTES = 127
-_COMPRESSIONS = (1, 2)  # none and gzip: what the page can undo
+_COMPRESSIONS = (1, 2)  # none and gzip, which the page can decompress
 _TILES = (1, 2, 3, 4, 5)  # vector tiles, PNG, JPEG, WebP, AVIF
 _RANGE = re.compile(r"bytes=([0-9]{1,15})-([0-9]{1,15})")
 
@@ -35,23 +35,23 @@ _RANGE = re.compile(r"bytes=([0-9]{1,15})-([0-9]{1,15})")
 class Basemap(NamedTuple):
     path: Path
     tag: str
-    """What the file was when the collector started."""
+    """Identifies the content of the file when the collector started."""
 
     @property
     def address(self) -> str:
-        """Another for another file: browsers keep for ever what they got."""
+        """Differs for every version of the file, because browsers cache parts forever."""
         return f"{ADDRESS}?of={self.tag}"
 
 
 class Part(NamedTuple):
     content: bytes
     size: int
-    """Of the whole file."""
+    """The size of the whole file in bytes."""
     tag: str
 
 
 def load_basemap(path: Path) -> Basemap:
-    """Refuses what the dashboard could not draw."""
+    """Check that the dashboard can draw the file."""
     with path.open("rb") as file:
         header = file.read(HEADER_BYTES)
         tag = _tag(os.fstat(file.fileno()))
@@ -77,31 +77,31 @@ def basemap_routes(service: "Service") -> list[Route]:
     async def part(request: Request) -> Response:
         if service.basemap is None:
             raise Problem("not_found")
-        asked = _RANGE.fullmatch(request.headers.get("range", ""))
-        first, last = map(int, asked.groups()) if asked else (0, -1)
+        byte_range = _RANGE.fullmatch(request.headers.get("range", ""))
+        first, last = map(int, byte_range.groups()) if byte_range else (0, -1)
         if not 0 <= last - first < PART_BYTES:
             raise Problem("part_needed")
-        found = await asyncio.to_thread(_read, service.basemap.path, first, last)
-        if not found.content:
+        piece = await asyncio.to_thread(_read, service.basemap.path, first, last)
+        if not piece.content:
             raise Problem("part_needed")
-        is_named = request.query_params.get("of") == found.tag
+        is_named = request.query_params.get("of") == piece.tag
         headers = {
-            "content-range": f"bytes {first}-{first + len(found.content) - 1}/{found.size}",
+            "content-range": f"bytes {first}-{first + len(piece.content) - 1}/{piece.size}",
             "accept-ranges": "bytes",
-            "etag": f'"{found.tag}"',
+            "etag": f'"{piece.tag}"',
             "cache-control": FOREVER if is_named else "no-cache",
         }
-        return Response(found.content, 206, headers, "application/vnd.pmtiles")
+        return Response(piece.content, 206, headers, "application/vnd.pmtiles")
 
     return [Route(ADDRESS, part, methods=["GET"])]
 
 
 def _read(path: Path, first: int, last: int) -> Part:
     with path.open("rb") as file:
-        found = os.fstat(file.fileno())
+        state = os.fstat(file.fileno())
         file.seek(first)
-        return Part(file.read(last - first + 1), found.st_size, _tag(found))
+        return Part(file.read(last - first + 1), state.st_size, _tag(state))
 
 
-def _tag(found: os.stat_result) -> str:
-    return f"{found.st_size:x}-{found.st_mtime_ns:x}"
+def _tag(state: os.stat_result) -> str:
+    return f"{state.st_size:x}-{state.st_mtime_ns:x}"

@@ -1,4 +1,4 @@
-"""Whether a store is whole: its database, its tasks, and its counts against its reports."""
+"""Check a store: its database, its tasks, and its counts against its reports."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -18,14 +18,14 @@ Progress = Callable[[int], object]
 
 @dataclass
 class StoreCheck:
-    """What was found wrong, and how much was looked at."""
+    """What is wrong with a store, and how much of it was checked."""
 
     damage: list[str] = field(default_factory=list)
-    """What the database says of itself."""
+    """Damage that the database itself reports."""
     differences: list[str] = field(default_factory=list)
-    """What does not fit together although the database can be read."""
+    """Inconsistencies in a database that can be read."""
     notes: list[str] = field(default_factory=list)
-    """What could not be looked at."""
+    """What could not be checked."""
     tasks: int = 0
     reports: int = 0
 
@@ -35,25 +35,25 @@ class StoreCheck:
 
 
 def check_store(store: Store, progress: Progress = lambda count: None) -> StoreCheck:
-    """Reads all of it, as of one moment; it may be in use meanwhile."""
-    found = StoreCheck()
+    """Check a snapshot of the whole store, which may be in use."""
+    result = StoreCheck()
     with closing(store.connect()) as connection:
         try:
-            damage, found.notes = connection.damage()
-            found.damage += damage
+            damage, result.notes = connection.damage()
+            result.damage += damage
             with connection.snapshot():
-                found.differences += _strays(connection)
+                result.differences += _strays(connection)
                 for row in task_rows(connection):
-                    found.tasks += 1
-                    _check_task(connection, row.id, found, progress)
+                    result.tasks += 1
+                    _check_task(connection, row.id, result, progress)
         except StoreCorrupt as error:
-            if error.reason not in found.damage:
-                found.damage.append(error.reason)
-    return found
+            if error.reason not in result.damage:
+                result.damage.append(error.reason)
+    return result
 
 
 def _strays(connection: Connection) -> Iterator[str]:
-    """Rows of no task: none is ever deleted."""
+    """Rows whose task does not exist, although tasks are never deleted."""
     for table in ("report", "cell", "outline", "job"):
         sql = f"SELECT COUNT(*) FROM {table} WHERE task NOT IN (SELECT number FROM task)"
         ((count,),) = connection.rows(sql)
@@ -62,27 +62,27 @@ def _strays(connection: Connection) -> Iterator[str]:
 
 
 def _check_task(
-    connection: Connection, task_id: str, found: StoreCheck, progress: Progress
+    connection: Connection, task_id: str, result: StoreCheck, progress: Progress
 ) -> None:
     try:
         loaded = read_task(connection, task_id)
     except StoreCorrupt:
         raise
-    except NomadpError:  # its text may quote what is stored
+    except NomadpError:  # the error's text may quote stored content
         loaded = None
     if loaded is None:
-        found.differences.append(
+        result.differences.append(
             f"task {task_id}: the task or one of its files does not match the task's id"
         )
         return
     recount = _Recount(loaded)
     for rows in _pieces(connection, loaded.number):
         recount.add(rows)
-        found.reports += len(rows)
+        result.reports += len(rows)
         progress(len(rows))
     sql = "SELECT epoch, value, SUM(n) FROM cell WHERE task = ? GROUP BY epoch, value"
     stored = {(epoch, value): int(n) for epoch, value, n in connection.rows(sql, loaded.number)}
-    found.differences += [f"task {task_id}: {each}" for each in recount.differences(stored)]
+    result.differences += [f"task {task_id}: {text}" for text in recount.differences(stored)]
 
 
 def _pieces(connection: Connection, task: int) -> Iterator[list[tuple[Any, ...]]]:
@@ -101,7 +101,7 @@ def _pieces(connection: Connection, task: int) -> Iterator[list[tuple[Any, ...]]
 
 
 class _Recount:
-    """The counts of one task, from its reports."""
+    """The counts of one task, computed again from its reports."""
 
     def __init__(self, loaded: LoadedTask) -> None:
         self._loaded = loaded
@@ -112,14 +112,14 @@ class _Recount:
 
     def add(self, rows: list[tuple[Any, ...]]) -> None:
         self._reports.update(epoch for _, epoch, _ in rows)
-        kept = [
+        complete = [
             (bytes(name), epoch, bytes(value))
             for name, epoch, value in rows
             if value is not None
         ]
-        if not kept:
+        if not complete:
             return
-        names, epochs, values = zip(*kept, strict=True)
+        names, epochs, values = zip(*complete, strict=True)
         numbers, good = self._loaded.code.numbers(list(values))
         self._bad += int((~good).sum())
         self._values.update(epochs)
@@ -146,8 +146,8 @@ class _Recount:
         if self._values[epoch] == reports:
             keys = {key for key in (*self._cells, *stored) if key[0] == epoch}
             return all(self._cells[key] == stored.get(key, 0) for key in keys)
-        # Some or all of the values are deleted: counts stay, or go with them if the task says
-        # so, as those of every task did in a store of layout 1.
+        # Retention deleted some or all values. Counts stay, unless the task deletes them too;
+        # layout 1 deleted the counts of every task. So only bounds can be checked here.
         if total == 0:
             return self._values[epoch] == 0
         least = self._values[epoch] if self._loaded.bundle.task.delete_counts else reports

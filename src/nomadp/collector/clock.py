@@ -1,9 +1,9 @@
-"""Whether the clock can be believed: retention deletes by it, so a wrong one deletes too much.
+"""Detect a wrong clock: retention deletes by the clock, so a wrong one would delete too much.
 
-The newest time that was right is kept in the store. The clock may be ahead of it, or behind it,
-by what has passed since as far as this process knows, and by `BOUND_S` more: a collector may
-have been off. Beyond that nothing is deleted and nothing is taken until the clock is right
-again or the operator confirms it.
+The store keeps the newest trusted time. The clock must agree with that time plus the time that
+has passed since, as far as this process knows. It may differ by up to `BOUND_S`, because a
+collector may have been off. If it differs by more, the collector neither deletes nor accepts
+anything until the clock is correct again or the operator confirms it.
 """
 
 import time
@@ -14,25 +14,25 @@ from nomadp.collector.logs import log
 __all__ = ["BOUND_S", "Clock", "utc"]
 
 BOUND_S = 3 * 86_400
-"""How long a collector may be off without being asked whether its clock is right."""
+"""How long a collector may be off before its operator has to confirm the clock."""
 STEP_S = 3600
-"""Times are kept in whole hours: the moment of the last commit is nobody's business."""
+"""The store keeps whole hours, so that it does not reveal when a report arrived."""
 
 
 def _steady() -> float:
-    """Seconds that no change of the clock touches, while the machine sleeps, too."""
+    """Seconds of a clock that cannot be set, and that also counts while the machine sleeps."""
     if hasattr(time, "CLOCK_BOOTTIME"):
         return time.clock_gettime(time.CLOCK_BOOTTIME)
     return time.monotonic()
 
 
 def utc(seconds: float) -> str:
-    """Of a time as people read it."""
+    """Format a time for people."""
     return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))
 
 
 class Clock:
-    """The time of the system, and how far it is off."""
+    """The system's clock and how far it is off."""
 
     def __init__(
         self,
@@ -40,8 +40,8 @@ class Clock:
         steady: Callable[[], float] = _steady,
     ) -> None:
         self._wall, self._steady = wall, steady
-        self._right: tuple[float, float] | None = None
-        """A time that was right, and the steady one of that moment."""
+        self._trusted: tuple[float, float] | None = None
+        """A trusted time and the steady clock's value at that time."""
         self._stored: int | None = None
         self._was_suspect = False
 
@@ -49,25 +49,25 @@ class Clock:
         return self._wall()
 
     def set_newest(self, newest: int | None) -> None:
-        """What the store has: another collector or the operator may have changed it."""
+        """Use the stored time, which another collector or the operator may have changed."""
         if newest is not None and newest != self._stored:
-            self._stored, self._right = newest, (newest, self._steady())
+            self._stored, self._trusted = newest, (newest, self._steady())
 
     @property
     def off_s(self) -> float:
-        """How far ahead of what it should show, or behind it; 0 if it can be believed."""
+        """Seconds by which the clock is ahead (or behind, if negative); 0 if it is trusted."""
         wall, steady = self._wall(), self._steady()
-        if self._right is not None:
-            right, since = self._right
-            off_s = wall - (right + steady - since)
+        if self._trusted is not None:
+            trusted_s, since_s = self._trusted
+            off_s = wall - (trusted_s + steady - since_s)
             if abs(off_s) > BOUND_S:
                 return off_s
-        self._right = wall, steady
+        self._trusted = wall, steady
         return 0.0
 
     @property
     def is_suspect(self) -> bool:
-        """Says in the log when it begins and when it ends."""
+        """Whether the clock may be wrong; logs every change."""
         off_s = self.off_s
         was_suspect, self._was_suspect = self._was_suspect, off_s != 0
         if off_s and not was_suspect:
@@ -85,16 +85,16 @@ class Clock:
 
     @property
     def hour(self) -> int:
-        """The time as it is kept."""
+        """The time rounded down to whole hours."""
         return int(self._wall() // STEP_S) * STEP_S
 
     def time_to_store(self) -> int | None:
-        """The time, if the store should learn it; the caller has it stored."""
+        """The time that the caller should store; None if the stored one is recent enough."""
         if self.is_suspect:
             return None
         hour = self.hour
         return hour if self._stored is None or hour > self._stored else None
 
     def mark_stored(self, seconds: int) -> None:
-        """It is in the store now."""
+        """Note that this time is in the store."""
         self._stored = seconds

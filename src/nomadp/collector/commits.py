@@ -1,4 +1,4 @@
-"""One commit: the reports of several requests, and what becomes of each of them."""
+"""One commit: the reports of several requests, and the outcome of each report."""
 
 import asyncio
 from collections import Counter
@@ -9,14 +9,14 @@ import numpy as np
 
 from nomadp.collector.loaded_task import LoadedTask
 from nomadp.collector.messages import AGAIN, INVALID_MESSAGE, REPLAYED, REPORT_DROPPED, TAKEN
-from nomadp.collector.store import Arrivals, StoredReport, Written
+from nomadp.collector.store import Arrivals, Existing, StoredReport
 
 __all__ = ["Group", "Pending", "group_by_task"]
 
 
 @dataclass(slots=True, eq=False)
 class Pending:
-    """Reports of one request, on their way to disk."""
+    """Reports of one request that wait to be existing."""
 
     loaded: LoadedTask
     ids: list[bytes]
@@ -24,7 +24,7 @@ class Pending:
     values: list[bytes]
     done: "asyncio.Future[list[str]]"
     outcomes: list[str] = field(default_factory=list)
-    """What became of each, by the name it is counted under."""
+    """The outcome of each report, as it is counted."""
     error: Exception | None = None
 
 
@@ -33,12 +33,12 @@ class Group:
 
     def __init__(self, loaded: LoadedTask, requests: list[Pending]) -> None:
         self._loaded, self._requests = loaded, requests
-        values = [value for each in requests for value in each.values]
+        values = [value for request in requests for value in request.values]
         numbers, self._good = loaded.code.numbers(values)
-        names = [name for each in requests for name in each.ids]
-        epochs = [epoch for each in requests for epoch in each.epochs]
+        names = [name for request in requests for name in request.ids]
+        epochs = [epoch for request in requests for epoch in request.epochs]
         self._rows = list(zip(names, epochs, values, strict=True))
-        # Of several under one id the first in the queue is the report.
+        # If several reports have the same id, the first in the queue counts.
         self._first: dict[bytes, int] = {}
         for k in np.flatnonzero(self._good).tolist():
             self._first.setdefault(names[k], k)
@@ -51,33 +51,33 @@ class Group:
             numbers[order],
         )
 
-    def settle(self, written: Written) -> Counter[tuple[int, str]]:
-        """Tell every request what became of its reports; how many became what."""
+    def settle(self, existing: Existing) -> Counter[tuple[int, str]]:
+        """Give every request the outcomes of its reports; returns counts of outcomes."""
         task = self._loaded.number
-        outcomes = [self._outcome(k, written) for k in range(len(self._rows))]
-        left = iter(outcomes)
-        for each in self._requests:
-            each.outcomes = [next(left) for _ in each.ids]
+        outcomes = [self._outcome(k, existing) for k in range(len(self._rows))]
+        remaining = iter(outcomes)
+        for request in self._requests:
+            request.outcomes = [next(remaining) for _ in request.ids]
         return Counter({(task, outcome): n for outcome, n in Counter(outcomes).items()})
 
-    def _outcome(self, k: int, written: Written) -> str:
+    def _outcome(self, k: int, existing: Existing) -> str:
         if not self._good[k]:
             return INVALID_MESSAGE
         name, epoch, value = self._rows[k]
         task = self._loaded.number
-        kept = written.known.get((task, name))
-        if kept is None:
-            if task in written.closed:
+        stored = existing.known.get((task, name))
+        if stored is None:
+            if task in existing.closed:
                 return REPORT_DROPPED
             first = self._first[name]
             if first == k:
                 return TAKEN
-            kept = StoredReport(*self._rows[first][1:])
-        return AGAIN if kept == (epoch, value) else REPLAYED
+            stored = StoredReport(*self._rows[first][1:])
+        return AGAIN if stored == (epoch, value) else REPLAYED
 
 
 def group_by_task(requests: Iterable[Pending]) -> list[Group]:
     by_task: dict[LoadedTask, list[Pending]] = {}
-    for each in requests:
-        by_task.setdefault(each.loaded, []).append(each)
-    return [Group(loaded, those) for loaded, those in by_task.items()]
+    for request in requests:
+        by_task.setdefault(request.loaded, []).append(request)
+    return [Group(loaded, pending) for loaded, pending in by_task.items()]

@@ -1,4 +1,4 @@
-"""Whether reports can be taken now, and if not, why not."""
+"""Whether the collector can accept reports, and if not, why."""
 
 from nomadp.collector.clock import Clock
 from nomadp.collector.disk_space import DiskSpace
@@ -9,12 +9,12 @@ __all__ = ["Condition"]
 
 
 class Condition:
-    """Of one process; whoever reads or writes the store says what it saw."""
+    """The condition of one process. Users of the store record the errors that they get."""
 
     def __init__(self, clock: Clock, space: DiskSpace) -> None:
         self.clock, self.space = clock, space
         self.is_corrupt = False
-        """For the rest of this process: nothing is written to a store that is damaged."""
+        """Stays True until the process ends: it never writes to a damaged store."""
 
     def record(self, error: BaseException) -> None:
         if isinstance(error, StoreCorrupt) and not self.is_corrupt:
@@ -28,7 +28,7 @@ class Condition:
 
     @property
     def refusal(self) -> str | None:
-        """The kind of problem that every upload meets; None if there is none."""
+        """The kind of problem that every upload gets; None if uploads are accepted."""
         if self.is_corrupt:
             return "store_corrupt"
         if self.clock.is_suspect:

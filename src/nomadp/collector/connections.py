@@ -1,4 +1,4 @@
-"""A store by what people call it: a file, or the address of a database."""
+"""Open a store by its name: a file, or the address of a database."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ _POSTGRES = ("postgresql://", "postgres://")
 
 
 def open_store(named: str, *, new: bool = True) -> Store:
-    """The store of this name; made if it is a ``new`` file, else refused."""
+    """Open the store of this name. A missing file is created only if ``new`` is True."""
     if named.startswith(_POSTGRES):
         from nomadp.collector.postgres_store import PostgresStore  # slow to import
 

@@ -1,8 +1,8 @@
-"""A whole store into another: backup, restore, and the way from SQLite to PostgreSQL.
+"""Copy a whole store into another: backup, restore, and migration from SQLite to PostgreSQL.
 
-A copy that was interrupted is taken up again: a piece that is there is passed over. Until it is
-whole the target says of itself that it is not. What is copied is what the source held when the
-copy began.
+An interrupted copy can be resumed: it skips the pieces that the target already has. Until the
+copy is complete, the target is marked as unfinished. A copy contains what the source contained
+when the copy started.
 """
 
 import sqlite3
@@ -19,10 +19,10 @@ __all__ = ["back_up", "check_at_rest", "check_whole", "copy_store"]
 
 AT_ONCE = 20_000
 COPY_PART = 1_000_000
-"""As the part of copied counts: no writer has it."""
+"""The counter shard of copied counts, which no writer uses."""
 Progress = Callable[[int], object]
 _UNFINISHED = "SELECT 1 FROM about WHERE name = 'copy'"
-# Counts last: until they are there, the copy is not one.
+# Counts are copied last: without them the copy is not complete.
 _SMALL = {
     "task": ("number", "id", "content", "locations", "book", "closed", "swept"),
     "clock": ("name", "seconds"),
@@ -34,7 +34,7 @@ _COUNTED = {"cell": ("task", "epoch", "value"), "counter": ("task", "reason")}
 
 
 def back_up(store: Store, out: Path) -> None:
-    """An SQLite file with all of a store, as of one moment, while it is written to."""
+    """Write a snapshot of a store, which may be in use, into an SQLite file."""
     if isinstance(store, SqliteStore):
         written_whole({out: lambda part: _snapshot(store.path, part)}, private=[out])
         return
@@ -44,7 +44,7 @@ def back_up(store: Store, out: Path) -> None:
 def _snapshot(source: Path, part: Path) -> None:
     with closing(sqlite3.connect(source)) as one, closing(sqlite3.connect(part)) as other:
         one.backup(other)
-        other.execute("PRAGMA journal_mode = DELETE").fetchall()  # all in one file
+        other.execute("PRAGMA journal_mode = DELETE").fetchall()  # no -wal file beside it
 
 
 def _copied_to_file(store: Store, part: Path) -> None:
@@ -56,12 +56,12 @@ def _copied_to_file(store: Store, part: Path) -> None:
 def copy_store(
     source: Store, target: Store, progress: Progress | None = None, *, moves: bool = False
 ) -> int:
-    """All that the source holds; how many reports the target has then.
+    """Copy everything in the source; returns the number of reports.
 
-    The target must be empty, or hold a part of this very source. If the source ``moves`` there,
-    the copy is whole only if nobody has used the source meanwhile.
+    The target must be empty or an unfinished copy of this source. If ``moves`` is True, the
+    copy fails if anybody used the source in the meantime.
     """
-    check_at_rest(target)  # its counts are replaced in the end
+    check_at_rest(target)  # because the copy replaces its counts at the end
     one, other = source.connect(), target.connect()
     try:
         with one.snapshot():
@@ -75,18 +75,18 @@ def copy_store(
                 total += len(piece)
                 if progress is not None:
                     progress(len(piece))
-            ((found,),) = other.rows("SELECT COUNT(*) FROM report")
-            if found != total:
+            ((count,),) = other.rows("SELECT COUNT(*) FROM report")
+            if count != total:
                 raise StoreRefused(
-                    f"the copy must have the {total} reports of the source, got {found}; copy "
+                    f"the copy must have the {total} reports of the source, got {count}; copy "
                     "into an empty store",
                     code="copy_differs",
                     expected=total,
-                    reports=found,
+                    reports=count,
                 )
             counted = _counted(one)
         one.close()
-        if moves:  # what restarts a collector may have done so meanwhile
+        if moves:  # a service manager may have restarted the collector
             check_at_rest(source)
         _end(counted, other)
         return total
@@ -96,7 +96,7 @@ def copy_store(
 
 
 def check_at_rest(store: Store) -> None:
-    """Refuse a store that a collector has: what it still takes would not be in a copy."""
+    """Refuse a store in use, because a copy would miss the reports that still arrive."""
     if store.is_in_use():
         raise StoreRefused(
             f"{store.name} must not be in use during a copy or migration, and a collector or "
@@ -107,7 +107,7 @@ def check_at_rest(store: Store) -> None:
 
 
 def check_whole(connection: Connection) -> None:
-    """Refuse a store that is part of a copy: it has reports that are not counted yet."""
+    """Refuse an unfinished copy, whose reports are not counted yet."""
     if connection.rows(_UNFINISHED):
         raise StoreRefused(
             "a store must be complete to be served or copied, and this one is a partial "
@@ -117,11 +117,11 @@ def check_whole(connection: Connection) -> None:
 
 
 def _begin(one: Connection, other: Connection) -> None:
-    here = {row[0] for row in one.rows("SELECT id FROM task")}
+    source_ids = {row[0] for row in one.rows("SELECT id FROM task")}
     with other.transaction():
-        there = {row[0] for row in other.rows("SELECT id FROM task")}
+        target_ids = {row[0] for row in other.rows("SELECT id FROM task")}
         is_begun = bool(other.rows(_UNFINISHED))
-        if there - here or (there and not is_begun):
+        if target_ids - source_ids or (target_ids and not is_begun):
             raise StoreRefused(
                 "a store must be copied into an empty store or into an unfinished copy of "
                 "itself, and the target has other tasks",
@@ -130,7 +130,7 @@ def _begin(one: Connection, other: Connection) -> None:
         if not is_begun:
             other.run("INSERT INTO about (name, said) VALUES ('copy', 'unfinished')")
             return
-        for table in _SMALL:  # a task may be closed since then, or a token worth nothing
+        for table in _SMALL:  # tasks may have been closed and tokens replaced since
             other.run(f"DELETE FROM {table}")
 
 
@@ -164,11 +164,11 @@ def _pieces(one: Connection) -> Iterator[list[tuple[Any, ...]]]:
 
 def _copy_piece(other: Connection, piece: list[tuple[Any, ...]]) -> None:
     first, last = piece[0], piece[-1]
-    ((found,),) = other.rows(
+    ((count,),) = other.rows(
         "SELECT COUNT(*) FROM report WHERE (task, id) >= (?, ?) AND (task, id) <= (?, ?)",
         *(first[0], bytes(first[1]), last[0], bytes(last[1])),
     )
-    if found == len(piece):
+    if count == len(piece):
         return
     with other.transaction():
         other.run_many(
@@ -179,7 +179,7 @@ def _copy_piece(other: Connection, piece: list[tuple[Any, ...]]) -> None:
 
 
 def _end(counted: Mapping[str, list[tuple[Any, ...]]], other: Connection) -> None:
-    """The counts, and with them the copy is whole."""
+    """Write the counts and mark the copy as complete."""
     with other.transaction():
         for table, rows in counted.items():
             named, marks = ", ".join(_COUNTED[table]), ", ".join("?" * len(_COUNTED[table]))
@@ -192,7 +192,7 @@ def _end(counted: Mapping[str, list[tuple[Any, ...]]], other: Connection) -> Non
 
 
 def _counted(one: Connection) -> dict[str, list[tuple[Any, ...]]]:
-    """Of all parts together."""
+    """The counts, summed over all writers."""
     return {
         table: one.rows(f"SELECT {named}, SUM(n) FROM {table} GROUP BY {named}")
         for table, columns in _COUNTED.items()

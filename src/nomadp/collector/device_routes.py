@@ -1,4 +1,4 @@
-"""What devices fetch: a task and its public files, which never change; and what is drawn."""
+"""Routes for devices: a task and its public files, which never change, and its status."""
 
 import asyncio
 from typing import TYPE_CHECKING, Any
@@ -35,33 +35,35 @@ def device_routes(service: "Service") -> list[Route]:
             if name not in loaded.files:
                 raise Problem("not_found", loaded.id)
             headers = {"etag": loaded.tags[name], "cache-control": FOREVER}
-            asked = request.headers.get("if-none-match", "").split(",")
-            # A proxy that packs what it passes on makes a tag weak: it is the same file.
-            if {tag.strip().removeprefix("W/") for tag in asked} & {loaded.tags[name], "*"}:
+            tags = request.headers.get("if-none-match", "").split(",")
+            # A proxy that compresses replies makes their tags weak, but the file is the same.
+            if {tag.strip().removeprefix("W/") for tag in tags} & {loaded.tags[name], "*"}:
                 return Response(status_code=304, headers=headers)
             return Response(loaded.files[name], headers=headers, media_type=KINDS[name])
 
         ending = "" if name == "task" else f"/{name}"
         return Route(f"/tasks/{{task}}{ending}", fetch, methods=["GET"])
 
-    return [*(route(name) for name in KINDS), _promise(service), _status(service)]
+    return [*(route(name) for name in KINDS), _guarantee(service), _status(service)]
 
 
-def _promise(service: "Service") -> Route:
-    """What the task promises, in words and numbers: for people, and never for a device."""
+def _guarantee(service: "Service") -> Route:
+    """The task's privacy guarantee in words and numbers, for people; devices do not use it."""
 
-    async def promise(request: Request) -> Response:
+    async def guarantee(request: Request) -> Response:
         loaded = await task_of(service, request)
-        if loaded.id not in told:
-            told[loaded.id] = await asyncio.to_thread(Guarantee(loaded.bundle).as_dict)
-        return json_reply({"task_id": loaded.id, **told[loaded.id]}, cache_control=FOREVER)
+        if loaded.id not in guarantees:
+            guarantees[loaded.id] = await asyncio.to_thread(Guarantee(loaded.bundle).as_dict)
+        return json_reply(
+            {"task_id": loaded.id, **guarantees[loaded.id]}, cache_control=FOREVER
+        )
 
-    told: dict[str, Any] = {}
-    return Route("/tasks/{task}/promise", promise, methods=["GET"])
+    guarantees: dict[str, Any] = {}
+    return Route("/tasks/{task}/promise", guarantee, methods=["GET"])
 
 
 def _status(service: "Service") -> Route:
-    """Whether a report would be dropped: to be known before anything is spent on one."""
+    """Whether the task is closed; devices check this before they use privacy budget."""
 
     async def status(request: Request) -> Response:
         loaded = await task_of(service, request)

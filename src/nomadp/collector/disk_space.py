@@ -1,4 +1,4 @@
-"""Whether the disk has room: reports are turned away before it is full, not after."""
+"""Check for free disk space, so that uploads are refused before the disk is full."""
 
 import os
 import time
@@ -10,25 +10,26 @@ from nomadp.errors import DomainError
 __all__ = ["KEEP_FREE", "DiskSpace", "bytes_to_keep_free"]
 
 KEEP_FREE = 256 * 2**20
-"""Bytes that are left free; NOMADP_KEEP_FREE_MIB says otherwise."""
+"""The default number of bytes to keep free; NOMADP_KEEP_FREE_MIB overrides it."""
 LOOK_AGAIN_S = 0.5
+"""Free space is checked at most this often."""
 
 
 def bytes_to_keep_free() -> int:
-    """Bytes that are left free, as the environment says."""
-    said = os.environ.get("NOMADP_KEEP_FREE_MIB", "").strip()
-    if said and not (said.isascii() and said.isdecimal()):
+    """The number of bytes to keep free, from the environment or the default."""
+    text = os.environ.get("NOMADP_KEEP_FREE_MIB", "").strip()
+    if text and not (text.isascii() and text.isdecimal()):
         raise DomainError(
             "NOMADP_KEEP_FREE_MIB must be a whole number of MiB, such as 256, got "
-            f"{said[:20]!r}; correct it, or leave it out",
+            f"{text[:20]!r}; correct it or unset it",
             code="keep_free_malformed",
             variable="NOMADP_KEEP_FREE_MIB",
         )
-    return int(said) * 2**20 if said else KEEP_FREE
+    return int(text) * 2**20 if text else KEEP_FREE
 
 
 class DiskSpace:
-    """Says in the log when room begins and ends to be missing."""
+    """The free space of a store's disk. Logs when it becomes too small and when it recovers."""
 
     def __init__(
         self, free_bytes: Callable[[], int | None], keep_free: int | None = None
@@ -57,5 +58,5 @@ class DiskSpace:
         return self._is_full or now_s < self._refused_until_s
 
     def saw_full(self) -> None:
-        """The store said so itself: try again in a moment."""
+        """Refuse uploads for a moment, because the store reported a full disk."""
         self._refused_until_s = time.monotonic() + LOOK_AGAIN_S

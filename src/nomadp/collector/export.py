@@ -1,6 +1,7 @@
-"""All reports of a task as Parquet, as ``nomadp perturb`` writes them: one row to a report.
+"""Export all reports of a task as Parquet with one row per report, like ``nomadp perturb``.
 
-In the order of their random ids, with the epoch beside each. It is read piece by piece.
+The rows are sorted by the reports' random ids and have a column with the epoch. Reports are
+read in pieces, so memory does not grow with their number.
 """
 
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ AT_ONCE = 100_000
 
 
 def export_reports(store: Store, task_id: str, out: Path) -> int:
-    """Write the reports that still have their values; how many."""
+    """Write the reports whose values are not deleted; returns their number."""
     connection = store.connect()
     try:
         loaded = read_task(connection, task_id)
@@ -75,8 +76,8 @@ def _pieces(connection: Connection, task: int) -> Iterator[list[tuple[Any, ...]]
         if not rows:
             return
         last = bytes(rows[-1][0])
-        if kept := [row for row in rows if row[2] is not None]:
-            yield kept
+        if complete := [row for row in rows if row[2] is not None]:
+            yield complete
 
 
 def _batch(loaded: LoadedTask, rows: list[tuple[Any, ...]]) -> Any:

@@ -1,4 +1,4 @@
-"""Uploads: the one route that must be quick, so no framework stands before it."""
+"""Uploads: the route that has to be fast, so it does not use the web framework."""
 
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -43,11 +43,11 @@ _EMPTY = [(b"content-length", b"0")]
 
 
 class Gone(Exception):
-    """The sender went away before the message was whole."""
+    """The sender closed the connection before the message was complete."""
 
 
 class Ingest:
-    """ASGI: takes ``POST /tasks/{id}/reports`` itself and hands on everything else."""
+    """An ASGI application that handles ``POST /tasks/{id}/reports`` and passes on the rest."""
 
     def __init__(self, service: "Service", others: Any) -> None:
         self._service, self._others = service, others
@@ -83,8 +83,8 @@ class Ingest:
         except Exception as error:
             log_failure("upload_failed", "upload failed", error)
             status, headers, body = self._refused(Problem("unavailable"), loaded)
-        spent_s = time.perf_counter() - started_s if started_s else 0.0
-        self._service.metrics.answered(status, spent_s)
+        elapsed_s = time.perf_counter() - started_s if started_s else 0.0
+        self._service.metrics.answered(status, elapsed_s)
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
@@ -110,7 +110,7 @@ class Ingest:
         return loaded
 
     async def _message(self, scope: Scope, receive: Receive) -> bytes:
-        """The body, at most so large; read only if it is said to be an upload."""
+        """The body, if it has the upload's media type and is not too large."""
         kind = encoding = length = b""
         for name, value in scope["headers"]:
             if name == b"content-type":
@@ -137,15 +137,14 @@ class Ingest:
                 return body
 
     async def _answer(self, loaded: LoadedTask, message: bytes) -> bytes:
-        """Empty if all were taken, else what became of the others."""
+        """The reply's body: empty if all reports were accepted, else the failures."""
         try:
             upload = parse_upload(message)
         except BadMessage:
             raise Problem("invalid_message") from None
         if upload.simulated is not UNSET:
             self._service.writer.count(loaded.number, SIMULATED, len(upload.reports))
-            told = [(report.report_id, SIMULATED) for report in upload.reports]
-            return failures_body(told)
+            return failures_body([(report.report_id, SIMULATED) for report in upload.reports])
         outcomes = await self._outcomes(loaded, upload)
         failed = [
             (report.report_id, outcome)
@@ -193,12 +192,12 @@ class Ingest:
         except StoreFull:
             self._service.condition.space.saw_full()
             raise Problem("storage_full") from None
-        except Exception:  # it is in the log; the sender keeps the report and sends it again
+        except Exception:  # already logged; the sender keeps the report and sends it again
             raise Problem("unavailable") from None
 
 
 def time_refusal(loaded: LoadedTask, time_: int, now_s: float) -> str:
-    """Why a report of this time cannot be taken now; empty if it can."""
+    """Why a report with this time cannot be accepted now; empty if it can."""
     start, end, retention, precision = loaded.span
     now = int(now_s // precision)
     if time_ < start:

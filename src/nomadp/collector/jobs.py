@@ -1,9 +1,9 @@
-"""Collection jobs: an analyst's questions, answered beside the requests and kept.
+"""Collection jobs: analysts' queries and their stored results.
 
-A question that is asked again is the same job, with the answer that it has. One that is not
-answered is worked on by whichever process is asked for it, so a crash costs nothing but time.
-Answers are worked out in a process of their own: learning must not hold up uploads. Questions
-that wait together are answered together.
+The same query always has the same job and the same result. Whichever process receives a request
+for a missing result computes it, so a crash costs only time. A separate process computes the
+results, so that fitting a model does not delay uploads. Queries that wait at the same time are
+answered together, by one model.
 """
 
 import asyncio
@@ -29,30 +29,30 @@ if TYPE_CHECKING:
 __all__ = ["JOBS_MAX", "Jobs", "job_id"]
 
 JOBS_MAX = 10_000
-"""Of one task."""
+"""The maximum per task."""
 AT_ONCE_S = 0.1
-"""What is answered within this needs no second request."""
+"""A request for a result waits this long, so that fast jobs need no second request."""
 TOGETHER_S = 0.05
-"""Questions that come within this are answered together."""
+"""Queries that arrive within this time are answered together."""
 FRESH_MAX = 16
-"""Questions that were asked and not yet answered: so many are answered beside another."""
+"""At most this many new queries are answered together with one whose result is requested."""
 TOO_FEW = "too_few"
 _NAME = re.compile("[A-Za-z0-9_-]{43}")
 
 
-def job_id(loaded: LoadedTask, asked: Mapping[str, Any]) -> str:
-    """Of what is asked, not of how it is written: a default is the same where it is said.
+def job_id(loaded: LoadedTask, request: Mapping[str, Any]) -> str:
+    """The hash of the query's meaning: a stated default gives the same id as a missing member.
 
-    Raises `SchemaError` for what is no question.
+    Raises `SchemaError` if the query is invalid.
     """
     from nomadp.answers.query import check_sent, shortest_query  # slow to import
 
-    check_sent(loaded.bundle.mechanism, asked["query"])
-    question = shortest_query(loaded.bundle.mechanism, asked["query"])
-    span = zip(("start", "end"), loaded.span[:2], strict=True)
-    said = {name: asked[name] for name, all_ in span if asked.get(name, all_) != all_}
+    check_sent(loaded.bundle.mechanism, request["query"])
+    query = shortest_query(loaded.bundle.mechanism, request["query"])
+    defaults = zip(("start", "end"), loaded.span[:2], strict=True)
+    span = {name: request[name] for name, all_ in defaults if request.get(name, all_) != all_}
     content = json.dumps(
-        [loaded.id, {"query": question, **said}], sort_keys=True, separators=(",", ":")
+        [loaded.id, {"query": query, **span}], sort_keys=True, separators=(",", ":")
     )
     return base64url(hashlib.sha256(content.encode()).digest())
 
@@ -65,33 +65,33 @@ class Jobs:
         self._fresh: dict[str, tuple[LoadedTask, Mapping[str, Any]]] = {}
         self._one_at_a_time = asyncio.Lock()
 
-    async def ask(self, loaded: LoadedTask, asked: Mapping[str, Any]) -> tuple[str, bool]:
-        """The job of a question, and whether there was room for it."""
-        name = await asyncio.to_thread(job_id, loaded, asked)
-        content = json.dumps(asked, sort_keys=True).encode()
-        if not await self._read(_kept, name, loaded.number, content):
+    async def create(self, loaded: LoadedTask, request: Mapping[str, Any]) -> tuple[str, bool]:
+        """The id of a query's job, and whether there was room for the job."""
+        name = await asyncio.to_thread(job_id, loaded, request)
+        content = json.dumps(request, sort_keys=True).encode()
+        if not await self._read(_insert, name, loaded.number, content):
             return name, False
-        self._fresh[name] = loaded, asked
+        self._fresh[name] = loaded, request
         while len(self._fresh) > FRESH_MAX:
             del self._fresh[next(iter(self._fresh))]
         return name, True
 
     async def result(self, loaded: LoadedTask, name: str) -> dict[str, Any] | bool | None:
-        """What it found; None while it works; False if there is no such job."""
+        """The result of a job; None while it runs; False if there is no such job."""
         if not _NAME.fullmatch(name):
             return False
         rows = await self._read(_row, name, loaded.number)
         if not rows:
             return False
-        question, answer = rows[0]
+        stored_request, answer = rows[0]
         if answer is not None:
-            found: dict[str, Any] = json.loads(bytes(answer))
-            return found
-        asked = json.loads(bytes(question))
-        if missing := await self._missing(loaded, asked):
+            result: dict[str, Any] = json.loads(bytes(answer))
+            return result
+        request = json.loads(bytes(stored_request))
+        if missing := await self._missing(loaded, request):
             return {"status": TOO_FEW, "missing": missing}
         if name not in self._running:
-            work = asyncio.create_task(self._work(loaded, name, asked))
+            work = asyncio.create_task(self._work(loaded, name, request))
             self._running[name] = work
             work.add_done_callback(lambda _: self._running.pop(name, None))
         await asyncio.wait([self._running[name]], timeout=AT_ONCE_S)
@@ -102,97 +102,103 @@ class Jobs:
         if not _NAME.fullmatch(name):
             return False
         self._fresh.pop(name, None)
-        is_deleted = await self._read(_deleted, name, loaded.number)
+        is_deleted = await self._read(_delete, name, loaded.number)
         if is_deleted and (work := self._running.get(name)):
             work.cancel()
         return is_deleted
 
     async def stop(self) -> None:
-        """What is worked on is asked again at the next start."""
+        """Cancel all running jobs; they start again when somebody requests their results."""
         running = list(self._running.values())
         for work in running:
             work.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
-    async def _missing(self, loaded: LoadedTask, asked: Mapping[str, Any]) -> int:
+    async def _missing(self, loaded: LoadedTask, request: Mapping[str, Any]) -> int:
         totals = await self._read(totals_of, loaded)
-        low, high = span_of(loaded, asked)
+        low, high = span_of(loaded, request)
         count = sum(n for epoch, n in totals.items() if low <= epoch < high)
         return max(0, loaded.bundle.task.min_batch_size - count)
 
-    async def _work(self, loaded: LoadedTask, name: str, asked: Mapping[str, Any]) -> None:
-        self._waiting[name] = loaded, asked
+    async def _work(self, loaded: LoadedTask, name: str, request: Mapping[str, Any]) -> None:
+        self._waiting[name] = loaded, request
         try:
             await asyncio.sleep(TOGETHER_S)
             async with self._one_at_a_time:
-                if name in self._waiting:  # else it was answered beside another
-                    await self._work_out(loaded, await self._alike(loaded, asked))
+                if name in self._waiting:  # else it was answered together with another
+                    span, queries = await self._take_matching(loaded, request)
+                    await self._answer_together(loaded, span, queries)
         finally:
             self._waiting.pop(name, None)
 
-    async def _alike(self, loaded: LoadedTask, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Takes the questions that wait and are of the same counts: learning is for all.
+    async def _take_matching(
+        self, loaded: LoadedTask, request: Mapping[str, Any]
+    ) -> tuple[tuple[int, int], dict[str, Any]]:
+        """Take the waiting queries of the same counts, which one fitted model can answer.
 
-        Those that were just asked are among them: a browser asks after few at a time.
+        This includes queries whose results nobody has requested yet, because a browser requests
+        only a few results at a time.
         """
-        span = span_of(loaded, asked)
-        found = {
+        span = span_of(loaded, request)
+        matching = {
             name: other["query"]
             for name, (task, other) in {**self._fresh, **self._waiting}.items()
             if task.id == loaded.id and span_of(task, other) == span
         }
         answered = {
             name
-            for name in found
+            for name in matching
             if (await self._read(_row, name, loaded.number) or [("", b"")])[0][1] is not None
         }
-        for name in found:
+        for name in matching:
             self._fresh.pop(name, None)
             self._waiting.pop(name, None)
-        questions = {name: found[name] for name in found if name not in answered}
-        return {"span": span, "questions": questions}
+        queries = {name: query for name, query in matching.items() if name not in answered}
+        return span, queries
 
-    async def _work_out(self, loaded: LoadedTask, alike: Mapping[str, Any]) -> None:
-        if not alike["questions"]:  # another process was faster
+    async def _answer_together(
+        self, loaded: LoadedTask, span: tuple[int, int], queries: Mapping[str, Any]
+    ) -> None:
+        if not queries:  # another process was faster
             return
-        counts: Counts = await self._read(counts_of, loaded, alike["span"])
+        counts: Counts = await self._read(counts_of, loaded, span)
         request = {
             "files": {k: base64.b64encode(v).decode() for k, v in loaded.files.items()},
             "cells": [(*cell, n) for cell, n in counts.cells.items()],
-            "questions": list(alike["questions"].values()),
+            "queries": list(queries.values()),
         }
-        found = await _worked_out(json.dumps(request).encode())
-        if found is None:  # the next to ask starts again
+        results = await _run_worker(json.dumps(request).encode())
+        if results is None:  # the next request for a result starts again
             log("answer_failed", "a query could not be answered", task=loaded.id)
             return
-        with suppress(NomadpError):  # a store that is away: worked out again when asked
-            for name, each in zip(alike["questions"], json.loads(found), strict=True):
-                await self._read(_answered, name, json.dumps(each).encode())
-                self._waiting.pop(name, None)  # who asked for it in the meantime has it
+        with suppress(NomadpError):  # if the store is away, the next request starts again
+            for name, result in zip(queries, json.loads(results), strict=True):
+                await self._read(_store_answer, name, json.dumps(result).encode())
+                self._waiting.pop(name, None)
 
 
-async def _worked_out(request: bytes) -> bytes | None:
-    """By a process of its own, which a deleted job or the end of the collector kills."""
+async def _run_worker(request: bytes) -> bytes | None:
+    """Answer queries in a separate process, which is killed if the job is cancelled."""
     worker = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         "nomadp.collector.answering",
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,  # a traceback may quote the question
+        stderr=asyncio.subprocess.DEVNULL,  # a traceback may quote the query
     )
     try:
-        found, _ = await worker.communicate(request)
+        results, _ = await worker.communicate(request)
     finally:
         if worker.returncode is None:
             worker.kill()
             await worker.wait()
-    return found if worker.returncode == 0 else None
+    return results if worker.returncode == 0 else None
 
 
-def span_of(loaded: LoadedTask, asked: Mapping[str, Any]) -> tuple[int, int]:
-    """The epochs that are asked about: by default all."""
-    return asked.get("start", loaded.span[0]), asked.get("end", loaded.span[1])
+def span_of(loaded: LoadedTask, request: Mapping[str, Any]) -> tuple[int, int]:
+    """The range of epochs of a request: by default all epochs of the task."""
+    return request.get("start", loaded.span[0]), request.get("end", loaded.span[1])
 
 
 def _row(connection: Connection, name: str, task: int) -> list[tuple[Any, ...]]:
@@ -200,7 +206,7 @@ def _row(connection: Connection, name: str, task: int) -> list[tuple[Any, ...]]:
     return connection.rows(sql, name, task)
 
 
-def _kept(connection: Connection, name: str, task: int, content: bytes) -> bool:
+def _insert(connection: Connection, name: str, task: int, content: bytes) -> bool:
     with connection.transaction():
         ((count,),) = connection.rows("SELECT COUNT(*) FROM job WHERE task = ?", task)
         if count >= JOBS_MAX and not _row(connection, name, task):
@@ -214,11 +220,11 @@ def _kept(connection: Connection, name: str, task: int, content: bytes) -> bool:
     return True
 
 
-def _answered(connection: Connection, name: str, answer: bytes) -> None:
+def _store_answer(connection: Connection, name: str, answer: bytes) -> None:
     with connection.transaction():
         connection.run("UPDATE job SET answer = ? WHERE id = ?", answer, name)
 
 
-def _deleted(connection: Connection, name: str, task: int) -> bool:
+def _delete(connection: Connection, name: str, task: int) -> bool:
     with connection.transaction():
         return connection.run("DELETE FROM job WHERE id = ? AND task = ?", name, task) > 0

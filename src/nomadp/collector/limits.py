@@ -1,9 +1,9 @@
-"""Connections that are slow, endless or too many: cut off, so that honest ones are served.
+"""Limits on connections, so that slow, endless or excessive ones do not stop the service.
 
-uvicorn waits for a request as long as its sender likes and reads headers of any size and
-number. Here a request must arrive whole in time and within bounds and name one host, and where
-too many connections are open those go that have been waiting for their sender longest. Who is
-cut off is told why, unless an answer was begun.
+uvicorn waits for a request without a limit, and it reads headers of any size and number. This
+protocol requires that a request arrives completely in time, is small enough and names one host.
+If too many connections are open, it closes the one that has waited for its sender the longest.
+The sender gets the reason, unless the collector has already begun to answer.
 """
 
 import asyncio
@@ -16,27 +16,27 @@ from nomadp.collector.problems import PROBLEMS, Problem
 __all__ = ["CONNECTIONS_MAX", "GuardedProtocol"]
 
 ARRIVAL_S = 20.0
-"""For headers and body together."""
+"""The time limit for headers and body together."""
 ANSWER_S = 120.0
-"""For the answer, and its recipient to read it."""
+"""The time limit for producing the answer and for the recipient to read it."""
 HEADER_BYTES = 16_384
 HEADERS_MAX = 100
 AROUND_BODY_BYTES = 2**20
-"""Chunk sizes and trailers, which the parser gathers, too."""
+"""The limit for chunk sizes and trailers, which the parser also buffers."""
 CONNECTIONS_MAX = 4096
 LINGER_S, LINGER_BYTES = 2.0, 2**18
-"""How long and how much is read and dropped after a refusal: what closes a connection with
-bytes unread resets it, and the refusal may not arrive (RFC 9112, 9.6)."""
+"""How long, and how many bytes, the collector reads and discards after a refusal. Closing a
+connection with unread bytes resets it, and the refusal could get lost (RFC 9112, 9.6)."""
 NOSNIFF = (b"x-content-type-options", b"nosniff")
 
 
 class _Refused(Exception):
-    """Ends the parsing of a message."""
+    """Stops the parser."""
 
 
 class GuardedProtocol(HttpToolsProtocol):
     waiting: ClassVar[dict["GuardedProtocol", None]] = {}
-    """Connections that wait for their senders, the longest waiting first; idle ones, too."""
+    """Connections that wait for their senders or are idle, the longest waiting first."""
     open_count: ClassVar[int] = 0
 
     def connection_made(self, transport: Any) -> None:
@@ -45,22 +45,22 @@ class GuardedProtocol(HttpToolsProtocol):
         self._other_bytes, self._is_head = 0, True
         self._piece_bytes, self._is_shared = 0, False
         self._head_bytes, self._is_body_due = 0, False
-        self._drop_bytes: int | None = None  # what is still dropped after a refusal
+        self._drop_bytes: int | None = None  # bytes that may still be discarded after a refusal
         GuardedProtocol.open_count += 1
         self._expect(ARRIVAL_S)
         if GuardedProtocol.open_count > CONNECTIONS_MAX:
             longest = next(iter(self.waiting))
-            longest._settled()
+            longest._stop_waiting()
             longest.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._settled()
+        self._stop_waiting()
         GuardedProtocol.open_count -= 1
         super().connection_lost(exc)
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        # What came in one piece with the message before is not counted for this one.
+        # Bytes that arrived together with the previous message do not count for this one.
         self._other_bytes, self._is_head = -self._piece_bytes * self._is_shared, True
         self._head_bytes = 0
         self._expect(ARRIVAL_S)
@@ -70,7 +70,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._count_head(len(url))
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Trailers, too."""
+        """Called for headers and for trailers."""
         super().on_header(name, value)
         self._count_head(len(name) + len(value) + len(": \r\n"))
 
@@ -89,7 +89,7 @@ class GuardedProtocol(HttpToolsProtocol):
             return
         self._piece_bytes, self._is_shared = len(data), False
         super().data_received(data)
-        # The parser itself gathers headers and trailers of any size.
+        # The parser itself buffers headers and trailers of any size.
         self._other_bytes += len(data)
         if self._other_bytes > (HEADER_BYTES if self._is_head else AROUND_BODY_BYTES):
             self._cut("headers_too_large")
@@ -108,7 +108,7 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        if not self.cycle.more_body:  # else the rest of a message that was refused is due
+        if not self.cycle.more_body:  # else the rest of a refused message is still to come
             self._idle()
 
     def send_400_response(self, msg: str) -> None:
@@ -125,24 +125,24 @@ class GuardedProtocol(HttpToolsProtocol):
 
     @property
     def _may_answer(self) -> bool:
-        """Whether the next bytes that are sent answer the message that arrives."""
+        """Whether the next bytes sent would be the reply to the message that is arriving."""
         cycle: Any = self.cycle  # None before the first request
         if self._is_body_due:
             return not (cycle.response_started or self.pipeline)
         return cycle is None or bool(cycle.response_complete)
 
     def _idle(self) -> None:
-        """Wait for its next request, as long as uvicorn allows."""
-        self._settled()
+        """Wait for the next request; uvicorn limits how long."""
+        self._stop_waiting()
         self.waiting[self] = None
 
     def _expect(self, seconds: float, *, is_ours: bool = False) -> None:
-        self._settled()
+        self._stop_waiting()
         if not is_ours:
             self.waiting[self] = None
         self._timer = self.loop.call_later(seconds, self._too_slow)
 
-    def _settled(self) -> None:
+    def _stop_waiting(self) -> None:
         self.waiting.pop(self, None)
         if self._timer is not None:
             self._timer.cancel()
@@ -155,7 +155,7 @@ class GuardedProtocol(HttpToolsProtocol):
             self.transport.abort()
 
     def _cut(self, kind: str) -> None:
-        """Say why, if nothing was said yet, and close."""
+        """Send the problem, unless a reply has begun, and close the connection."""
         if self.transport.is_closing() or self._drop_bytes is not None:
             return
         if not self._may_answer:
@@ -170,7 +170,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._linger()
 
     def _linger(self) -> None:
-        """Nothing more is said, nor read but to be dropped."""
+        """Send nothing more, and discard what arrives until the connection is closed."""
         if self._is_body_due:
             self.cycle.disconnected = True
             self.cycle.message_event.set()

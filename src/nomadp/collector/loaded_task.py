@@ -1,4 +1,4 @@
-"""Tasks as a store holds them, and all that is read of them: counts, counters, answers."""
+"""Tasks in a store, and their counts and counters."""
 
 import hashlib
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class LoadedTask:
-    """A task with its files, ready to take reports."""
+    """A task with its files and mechanism, ready to accept reports."""
 
     number: int
     bundle: TaskBundle
@@ -59,13 +59,13 @@ class LoadedTask:
 
     @cached_property
     def span(self) -> tuple[int, int, int, int]:
-        """start, end, retention, and the seconds of an epoch: read for every report."""
+        """start, end, retention, and an epoch in seconds; cached, as each report needs it."""
         task = self.bundle.task
         return task.start, task.end, task.retention, task.time_precision
 
     @property
     def report_length(self) -> int:
-        """As `Counts` have it."""
+        """The length that `Counts` use."""
         return self.code.entries if self.bundle.task.is_oracle else self.bundle.report_length
 
 
@@ -82,7 +82,7 @@ def task_rows(connection: Connection) -> list[TaskRow]:
 
 
 def read_task(connection: Connection, task_id: str) -> LoadedTask | None:
-    """With its mechanism made: this takes a moment."""
+    """Load a task and construct its mechanism, which takes a moment."""
     rows = connection.rows(
         "SELECT number, content, locations, book FROM task WHERE id = ?", task_id
     )
@@ -93,12 +93,14 @@ def read_task(connection: Connection, task_id: str) -> LoadedTask | None:
     task = Task.from_bytes(content, task_id)
     files = {"locations": locations, "zones" if task.is_oracle else "atlas": book}
     bundle = TaskBundle.from_files(task, files)
-    drawn = connection.rows("SELECT content FROM outline WHERE task = ?", number)
-    return LoadedTask.of(number, with_outlines(bundle, bytes(drawn[0][0])) if drawn else bundle)
+    outlines = connection.rows("SELECT content FROM outline WHERE task = ?", number)
+    return LoadedTask.of(
+        number, with_outlines(bundle, bytes(outlines[0][0])) if outlines else bundle
+    )
 
 
 def add_task(connection: Connection, bundle: TaskBundle) -> bool:
-    """Keep a task; whether it is new. Outlines are kept, too, if it has none yet."""
+    """Store a task, and its outlines unless it has some; returns whether the task is new."""
     is_new = _add_task(connection, bundle)
     if (outlines := checked_outlines(bundle)) is not None:
         with connection.transaction():
@@ -128,7 +130,7 @@ def _add_task(connection: Connection, bundle: TaskBundle) -> bool:
             locations,
             book,
         )
-    if not changed:  # another collector took the number in the meantime
+    if not changed:  # another collector used this number in the meantime
         return _add_task(connection, bundle)
     return True
 
@@ -138,7 +140,7 @@ def is_closed(connection: Connection, task_id: str) -> bool:
 
 
 def close_task(connection: Connection, task_id: str) -> None:
-    """Take nothing new from now on; what was acknowledged stays."""
+    """Accept no new reports; acknowledged reports stay."""
     with connection.transaction():
         if not connection.run("UPDATE task SET closed = 1 WHERE id = ?", task_id):
             raise TaskRefused(
@@ -148,12 +150,12 @@ def close_task(connection: Connection, task_id: str) -> None:
 
 
 def counters_of(connection: Connection) -> dict[int, dict[str, int]]:
-    """By the number of a task and the reason; what concerns no task under `EVERY_TASK`."""
-    found: dict[int, dict[str, int]] = {EVERY_TASK: {}}
+    """Counters by task number and reason; those of no task are under `EVERY_TASK`."""
+    counters: dict[int, dict[str, int]] = {EVERY_TASK: {}}
     sql = "SELECT task, reason, SUM(n) FROM counter GROUP BY task, reason ORDER BY task, reason"
     for task, reason, n in connection.rows(sql):
-        found.setdefault(task, {})[reason] = int(n)
-    return found
+        counters.setdefault(task, {})[reason] = int(n)
+    return counters
 
 
 def swept_through(connection: Connection, loaded: LoadedTask) -> int:
@@ -163,7 +165,7 @@ def swept_through(connection: Connection, loaded: LoadedTask) -> int:
 
 
 def totals_of(connection: Connection, loaded: LoadedTask) -> dict[int, int]:
-    """How many reports each epoch has."""
+    """The number of reports in each epoch."""
     sql = "SELECT epoch, SUM(n) FROM cell WHERE task = ? GROUP BY epoch ORDER BY epoch"
     rows = connection.rows(sql, loaded.number)
     return {epoch: int(n) // loaded.code.entries for epoch, n in rows}
@@ -172,8 +174,8 @@ def totals_of(connection: Connection, loaded: LoadedTask) -> dict[int, int]:
 def counts_of(
     connection: Connection, loaded: LoadedTask, epochs: tuple[int, int] | None = None
 ) -> "Counts":
-    """What was released how often, in all epochs or from the first to before the last."""
-    from nomadp.reports.counts import Counts  # a start must not wait for it
+    """How often each value was reported in a half-open range of epochs; by default all."""
+    from nomadp.reports.counts import Counts  # slow to import, and not needed to start
 
     low, high = epochs or (loaded.span[0], loaded.span[1])
     rows: list[tuple[Any, ...]] = connection.rows(

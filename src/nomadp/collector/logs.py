@@ -1,6 +1,7 @@
-"""One JSON object a line on standard error: what the collector does, never who asked.
+"""The collector's log: one JSON object per line on standard error.
 
-Requests are not logged: the moment of one is finer than its epoch, and an address is somebody.
+Requests are not logged, because their times are more precise than an epoch and their addresses
+identify people.
 """
 
 import json
@@ -12,7 +13,7 @@ __all__ = ["log", "log_failure"]
 
 
 def log(code: str, event: str, **facts: Any) -> None:
-    """``code`` is for programs and stays the same; ``event`` is for people and may change."""
+    """``code`` is for programs and never changes; ``event`` is for people and may change."""
     moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     line = json.dumps({"time": moment, "code": code, "event": event, **facts}, default=str)
     sys.stderr.write(line + "\n")
@@ -20,7 +21,7 @@ def log(code: str, event: str, **facts: Any) -> None:
 
 
 def log_failure(code: str, event: str, error: BaseException) -> None:
-    """Its class and place; its message may quote what somebody sent."""
+    """Log an error's class and place, but not its message, which may quote a request."""
     place, step = "", error.__traceback__
     while step is not None:
         place = f"{step.tb_frame.f_globals.get('__name__')}:{step.tb_lineno}"

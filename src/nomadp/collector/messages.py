@@ -1,4 +1,4 @@
-"""What devices send and are told: decoded strictly, in one pass."""
+"""Messages of devices and replies to them. Uploads are decoded strictly, in one pass."""
 
 import binascii
 import json
@@ -32,23 +32,26 @@ __all__ = [
     "report_id_text",
 ]
 
-# What becomes of a report, by the name it is counted under.
+# The outcomes of a report, as they are counted.
 TAKEN, AGAIN = "accepted", "accepted_again"
 REPLAYED, LATE = "report_replayed", "late"
 REPORT_DROPPED, TOO_EARLY = "report_dropped", "report_too_early"
 NOT_STARTED, TASK_EXPIRED = "task_not_started", "task_expired"
 INVALID_MESSAGE, SIMULATED = "invalid_message", "simulated"
 
-_TOLD = (REPLAYED, REPORT_DROPPED, TOO_EARLY, NOT_STARTED, TASK_EXPIRED, INVALID_MESSAGE)
-_TOLD_AS = dict(zip(_TOLD, _TOLD, strict=True)) | {LATE: REPLAYED, SIMULATED: INVALID_MESSAGE}
-"""All that a sender is ever told; late and replayed are not told apart."""
+_REPORTED = (REPLAYED, REPORT_DROPPED, TOO_EARLY, NOT_STARTED, TASK_EXPIRED, INVALID_MESSAGE)
+_REPORTED_AS = dict(zip(_REPORTED, _REPORTED, strict=True)) | {
+    LATE: REPLAYED,
+    SIMULATED: INVALID_MESSAGE,
+}
+"""The errors that senders get. Late and replayed reports get the same error."""
 
 _TO_PLAIN = str.maketrans("-_", "+/")
 _TO_URL = bytes.maketrans(b"+/", b"-_")
 
 
 class BadMessage(ValueError):
-    """The bytes are no upload. Says nothing of what they are."""
+    """The bytes are not an upload. The error does not quote them."""
 
 
 class Report(msgspec.Struct, forbid_unknown_fields=True):
@@ -56,7 +59,7 @@ class Report(msgspec.Struct, forbid_unknown_fields=True):
     time: int
     value: str
     simulated: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    """Whatever it says: nothing that was simulated is ever sent."""
+    """Refused with any value: simulated reports must never be sent."""
 
 
 class Upload(msgspec.Struct, forbid_unknown_fields=True):
@@ -68,11 +71,11 @@ _DECODER = msgspec.json.Decoder(Upload)
 
 
 def parse_upload(body: bytes) -> Upload:
-    """1 to 100 reports, every name once, every id in its one form; else `BadMessage`."""
+    """Decode 1 to 100 reports with unique names and canonical ids; else `BadMessage`."""
     try:
         upload = _DECODER.decode(body)
-        # msgspec takes the last of two values of one name. Every name that must be there has a
-        # colon; where there are no others, none stands twice.
+        # If a name is repeated, msgspec silently uses the last value. Every required name has
+        # one colon, so without further colons no name is repeated. Otherwise, parse again.
         if body.count(b":") != 1 + 3 * len(upload.reports):
             unique_object(body)
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -86,8 +89,8 @@ def parse_upload(body: bytes) -> Upload:
 
 
 def is_upload_type(value: bytes) -> bool:
-    said: str = value.decode("latin-1")
-    return said == UPLOAD_TYPE or said.replace(" ", "").lower() == UPLOAD_TYPE
+    text: str = value.decode("latin-1")
+    return text == UPLOAD_TYPE or text.replace(" ", "").lower() == UPLOAD_TYPE
 
 
 def report_id_bytes(text: str) -> bytes:
@@ -99,8 +102,8 @@ def report_id_text(raw: bytes) -> str:
 
 
 def failures_body(failures: list[tuple[str, str]]) -> bytes:
-    """Of ids and reasons, in the order of the request; a reason that is for nobody fails."""
-    told: list[dict[str, Any]] = [
-        {"id": name, "error": _TOLD_AS[reason]} for name, reason in failures
+    """The reply with ids and reasons, in the order of the request."""
+    errors: list[dict[str, Any]] = [
+        {"id": name, "error": _REPORTED_AS[reason]} for name, reason in failures
     ]
-    return json.dumps({"failures": told}, separators=(",", ":")).encode()
+    return json.dumps({"failures": errors}, separators=(",", ":")).encode()

@@ -1,4 +1,4 @@
-"""Numbers for those who watch, as Prometheus reads them. Of no task and no sender."""
+"""Metrics in Prometheus' text format. They do not distinguish tasks or senders."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -9,10 +9,10 @@ BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 
 
 class Metrics:
-    """Of this process since it started; one of several says in a label which it is.
+    """Metrics of this process since it started. One of several workers adds a label.
 
-    They share a listener, so that a scrape reaches any of them: under one name their counters
-    would seem to go backwards.
+    Workers share a listener, so a scrape reaches any of them. Without the label, a counter
+    would seem to decrease when two scrapes reach different workers.
     """
 
     def __init__(self, worker: str = "") -> None:
@@ -29,7 +29,7 @@ class Metrics:
         self._seconds += seconds
 
     def rendered(self, gauges: dict[str, tuple[str, float]]) -> str:
-        """All of them, and those that were looked up just now."""
+        """All metrics as text, including these current values."""
         lines = self._lines()
         for name, (meaning, value) in gauges.items():
             kind = "counter" if name.endswith("_total") else "gauge"
@@ -66,7 +66,7 @@ class Metrics:
         return lines
 
     def _sample(self, name: str, value: int | str, label: str = "") -> str:
-        labels = ",".join(each for each in (label, self._label) if each)
+        labels = ",".join(text for text in (label, self._label) if text)
         return f"nomadp_{name}{{{labels}}} {value}" if labels else f"nomadp_{name} {value}"
 
 

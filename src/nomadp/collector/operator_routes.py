@@ -1,4 +1,4 @@
-"""What an operator does: add, list and close tasks, and see what was refused and why."""
+"""Routes for operators: add, list and close tasks, see what was refused, read metrics."""
 
 import base64
 import binascii
@@ -38,19 +38,19 @@ def operator_routes(service: "Service") -> list[Route]:
         ("GET", "/operator/tasks/{task}"): _show,
         ("POST", "/operator/tasks/{task}/close"): _close,
     }
-    watched = Route("/metrics", partial(_metrics, service), methods=["GET"])
-    return [*guarded(service, OPERATOR, routes), watched]
+    metrics = Route("/metrics", partial(_metrics, service), methods=["GET"])
+    return [*guarded(service, OPERATOR, routes), metrics]
 
 
 async def _tasks(service: "Service", request: Request) -> Response:
-    loaded = await service.registry.all_tasks()
-    return json_reply(await service.read(overview, loaded))
+    tasks = await service.registry.all_tasks()
+    return json_reply(await service.read(overview, tasks))
 
 
 async def _show(service: "Service", request: Request) -> Response:
     loaded = await task_of(service, request)
-    found = await service.read(overview, [loaded])
-    return json_reply(found["tasks"][0])
+    (shown,) = (await service.read(overview, [loaded]))["tasks"]
+    return json_reply(shown)
 
 
 async def _add(service: "Service", request: Request) -> Response:
@@ -99,14 +99,14 @@ async def _metrics(service: "Service", request: Request) -> Response:
     return PlainTextResponse(service.metrics.rendered(gauges), media_type=PROMETHEUS)
 
 
-def _bundle(said: dict[str, Any]) -> TaskBundle:
-    task, files = said.get("task"), said.get("files")
-    if set(said) != {"task", "files"} or not isinstance(files, dict) or set(files) - FILES:
+def _bundle(content: dict[str, Any]) -> TaskBundle:
+    task, files = content.get("task"), content.get("files")
+    if set(content) != {"task", "files"} or not isinstance(files, dict) or set(files) - FILES:
         raise Problem("invalid_message")
-    content = _bytes(task)
+    task_bytes = _bytes(task)
     parts = {name: _bytes(text) for name, text in files.items()}
     try:
-        bundle = TaskBundle.from_files(Task.from_bytes(content), parts)
+        bundle = TaskBundle.from_files(Task.from_bytes(task_bytes), parts)
         return with_outlines(bundle, parts[OUTLINES]) if OUTLINES in parts else bundle
     except NomadpError:
         raise Problem("invalid_task") from None

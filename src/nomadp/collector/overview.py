@@ -1,4 +1,4 @@
-"""What an operator sees of each task: how much came in, and what was refused and why."""
+"""An operator's view of each task: its reports, and how many were refused and why."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -49,7 +49,7 @@ def _shown(
 
 
 def would_delete(connection: Connection, now_s: float) -> int:
-    """How many reports have outlived their retention at a time and still have values."""
+    """The number of reports past their retention at a time that still have values."""
     count = 0
     for row in task_rows(connection):
         loaded = read_task(connection, row.id)

@@ -1,7 +1,7 @@
-"""The pages, to whoever asks: they hold nothing.
+"""The pages, which are public because they contain no data.
 
-The dashboard asks with the token that is typed in. The contributor's page is the same for every
-task and person; which task it is about, it reads off its own address.
+The dashboard sends its queries with the token that the analyst types in. The contributor's page
+is the same for every task and person. It reads the task's id from its own address.
 """
 
 from starlette.requests import Request

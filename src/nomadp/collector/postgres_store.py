@@ -1,4 +1,4 @@
-"""A store in PostgreSQL, which any number of collectors may write side by side."""
+"""A store in PostgreSQL, to which several collectors may write at the same time."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -23,13 +23,13 @@ from nomadp.collector.store import (
 __all__ = ["PostgresConnection", "PostgresStore"]
 
 LOCK_SPACE = 0x6E6F6D61
-"""Of advisory locks: the writers' parts are numbered in it."""
+"""The key space of our advisory locks. Each writer locks the number of its shard."""
 PARTS_MAX = 1024
 DAMAGED = PARTS_MAX + 1
-"""A lock beside those of the parts: every collector that met damage holds it."""
+"""The key of a shared lock that every collector holds after it has found damage."""
 CONNECT_S = 10
 
-# A file of the database's own that is gone is damage, too.
+# UndefinedFile means that one of the database's own files is missing.
 _DAMAGE = (errors.DataCorrupted, errors.IndexCorrupted, errors.UndefinedFile)
 
 _ADD = """
@@ -84,19 +84,19 @@ class PostgresStore(Store):
             return connection.has_others()
 
     def free_bytes(self) -> int | None:
-        return None  # on the database's machine; it says so itself when a commit fails
+        return None  # unknown: the disk is the server's, and commits fail when it is full
 
 
 class PostgresConnection(Connection):
     def __init__(self, url: str, *, writes: bool = False) -> None:
-        with _explained():
-            # A database of encoding SQL_ASCII would send bytes for every text.
+        with _translated_errors():
+            # Without this, a database with the encoding SQL_ASCII returns bytes for text.
             self.raw = psycopg.connect(
                 url, autocommit=True, connect_timeout=CONNECT_S, client_encoding="UTF8"
             )
-            # Whatever the server's default: what is acknowledged must be on disk.
+            # An acknowledged report must be on disk, whatever the server's default is.
             self.raw.execute("SET synchronous_commit = on")
-        self._part = self._taken_part() if writes else 0
+        self._part = self._lock_shard() if writes else 0
 
     def prepare(self) -> None:
         if self.rows("SHOW fsync") != [("on",)]:
@@ -107,8 +107,8 @@ class PostgresConnection(Connection):
             )
         with self.transaction():
             self.rows("SELECT pg_advisory_xact_lock(?, ?)", LOCK_SPACE, PARTS_MAX)
-            if 0 < (found := self.layout()) < LAYOUT:
-                self.check_alone(found)
+            if 0 < (layout := self.layout()) < LAYOUT:
+                self.check_alone(layout)
             self.migrate()
 
     def make(self, name: str, columns: str) -> None:
@@ -117,8 +117,8 @@ class PostgresConnection(Connection):
     def has_others(self) -> bool:
         return bool(self.rows(_WRITERS, LOCK_SPACE, PARTS_MAX))
 
-    def _taken_part(self) -> int:
-        """The lowest that no other writer has; it is free again when the connection ends."""
+    def _lock_shard(self) -> int:
+        """Lock the lowest free counter shard; it is free again when the connection ends."""
         for part in range(PARTS_MAX):
             if self.rows("SELECT pg_try_advisory_lock(?, ?)", LOCK_SPACE, part) == [(True,)]:
                 return part
@@ -133,21 +133,20 @@ class PostgresConnection(Connection):
         return self._part
 
     def rows(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
-        with _explained():
-            found = self.raw.execute(_numbered(sql), parameters or None)
-            return found.fetchall()
+        with _translated_errors():
+            return self.raw.execute(_with_psycopg_marks(sql), parameters or None).fetchall()
 
     def run(self, sql: str, *parameters: Any) -> int:
-        with _explained():
-            return self.raw.execute(_numbered(sql), parameters or None).rowcount
+        with _translated_errors():
+            return self.raw.execute(_with_psycopg_marks(sql), parameters or None).rowcount
 
     def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        with _explained(), self.raw.cursor() as cursor:
-            cursor.executemany(_numbered(sql), rows)
+        with _translated_errors(), self.raw.cursor() as cursor:
+            cursor.executemany(_with_psycopg_marks(sql), rows)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        with _explained(), self.raw.transaction():
+        with _translated_errors(), self.raw.transaction():
             yield
 
     @contextmanager
@@ -157,8 +156,10 @@ class PostgresConnection(Connection):
             yield
 
     def add(self, arrivals: Arrivals) -> dict[bytes, StoredReport]:
-        with _explained():
-            columns = [list(each) for each in (arrivals.ids, arrivals.epochs, arrivals.values)]
+        with _translated_errors():
+            columns = [
+                list(column) for column in (arrivals.ids, arrivals.epochs, arrivals.values)
+            ]
             new = self.raw.execute(_ADD, (arrivals.task, *columns), binary=True).fetchall()
         if len(new) == len(arrivals.ids):
             return {}
@@ -166,7 +167,7 @@ class PostgresConnection(Connection):
         return self.known(arrivals.task, [i for i in arrivals.ids if i not in inserted])
 
     def known(self, task: int, ids: Sequence[bytes]) -> dict[bytes, StoredReport]:
-        with _explained():
+        with _translated_errors():
             rows = self.raw.execute(_KNOWN, (task, list(ids)), binary=True).fetchall()
         return {
             bytes(name): StoredReport(epoch, None if value is None else bytes(value))
@@ -175,19 +176,19 @@ class PostgresConnection(Connection):
 
     def add_cells(self, cells: Sequence[Cell]) -> None:
         if cells:
-            with _explained():
-                columns = [list(each) for each in zip(*cells, strict=True)]
+            with _translated_errors():
+                columns = [list(column) for column in zip(*cells, strict=True)]
                 self.raw.execute(_CELLS, (self._part, *columns))
 
     def damage(self, *, quick: bool = False) -> tuple[list[str], list[str]]:
-        """The server itself finds damaged pages whenever it reads them."""
+        """There is no quick check, because the server checks every page that it reads."""
         return ([], []) if quick else _damage(self)
 
     def interrupt(self) -> None:
         self.raw.cancel()
 
     def warn_others(self) -> None:
-        # A lock and no row: nothing is written to a store that is damaged.
+        # A lock and not a row, because nothing may be written to a damaged store.
         self.rows("SELECT pg_try_advisory_lock_shared(?, ?)", LOCK_SPACE, DAMAGED)
 
     def is_warned(self) -> bool:
@@ -198,52 +199,52 @@ class PostgresConnection(Connection):
 
 
 def _damage(connection: PostgresConnection) -> tuple[list[str], list[str]]:
-    """Every row of every table is read, and with amcheck every index is compared with them."""
-    found, notes = [], []
+    """Read every row, and compare indexes with their tables if amcheck is installed."""
+    damage, notes = [], []
     names = sorted(row[0] for row in connection.rows(_TABLES))
-    asked = [(name, f"SELECT COUNT(t.*::text) FROM {name} AS t") for name in names]
+    queries = [(name, f"SELECT COUNT(t.*::text) FROM {name} AS t") for name in names]
     if connection.rows("SELECT 1 FROM pg_extension WHERE extname = 'amcheck'"):
         checked = "SELECT bt_index_check('{}'::regclass, true)"
         indexes = [row[0] for row in connection.rows(_INDEXES)]
-        asked += [(name, checked.format(name)) for name in indexes]
+        queries += [(name, checked.format(name)) for name in indexes]
     else:
         notes.append(
             "indexes were not compared with their tables; run CREATE EXTENSION amcheck first"
         )
-    for name, sql in asked:
+    for name, sql in queries:
         try:
             connection.rows(sql)
         except StoreCorrupt as error:
-            found.append(f"{name}: {error.reason}")
-    return found, notes
+            damage.append(f"{name}: {error.reason}")
+    return damage, notes
 
 
-def _numbered(sql: str) -> Any:
+def _with_psycopg_marks(sql: str) -> Any:
     return sql.replace("?", "%s")
 
 
 def _shown(url: str) -> str:
-    """Where it is, without who and with which password."""
+    """The address without user and password."""
     try:
-        said = conninfo.conninfo_to_dict(url)
+        parts = conninfo.conninfo_to_dict(url)
     except psycopg.Error:
         raise StoreRefused(
             "a store must be a file or postgresql://USER@HOST/DATABASE, and this is neither",
             code="store_address_malformed",
         ) from None
-    return f"postgresql://{said.get('host') or 'localhost'}/{said.get('dbname') or ''}"
+    return f"postgresql://{parts.get('host') or 'localhost'}/{parts.get('dbname') or ''}"
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def _translated_errors() -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        _refuse(error)
+        _raise_ours(error)
 
 
-def _refuse(error: psycopg.Error) -> NoReturn:
-    # Without the original's text: it may quote the address and the user.
+def _raise_ours(error: psycopg.Error) -> NoReturn:
+    # The original text may quote the address and the user, so it is dropped.
     if isinstance(error, errors.DiskFull):
         raise StoreFull(
             "the disk of the store must have free space, and is full", code="storage_full"

@@ -1,4 +1,4 @@
-"""How requests other than uploads are read and answered."""
+"""Read and answer requests other than uploads."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -42,7 +42,7 @@ async def task_of(service: "Service", request: Request) -> LoadedTask:
 def guarded(
     service: "Service", role: str, routes: Mapping[tuple[str, str], Handle]
 ) -> list[Route]:
-    """By method and path; refused unless the request bears the token of this role."""
+    """Routes by method and path that require the token of this role."""
 
     def route(method: str, path: str, handle: Handle) -> Route:
         async def answer(request: Request) -> Response:
@@ -56,18 +56,18 @@ def guarded(
 
         return Route(path, answer, methods=[method])
 
-    return [route(*asked, handle) for asked, handle in routes.items()]
+    return [route(method, path, handle) for (method, path), handle in routes.items()]
 
 
-async def read_json(request: Request, most: int) -> dict[str, Any]:
-    """A JSON object of at most so many bytes, every name in it once."""
+async def read_json(request: Request, bytes_max: int) -> dict[str, Any]:
+    """The body: a JSON object of at most ``bytes_max`` bytes without repeated names."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise Problem("unsupported_media_type")
     body = b""
     try:
         async for piece in request.stream():
             body += piece
-            if len(body) > most:
+            if len(body) > bytes_max:
                 raise Problem("too_large")
         return unique_object(body)
     except ClientDisconnect:

@@ -1,7 +1,7 @@
-"""Forgetting: after its retention a report's value goes, and its id stays against replays.
+"""Delete the values of reports after their retention period; their ids stay to detect replays.
 
-Counts stay, so that questions can still be answered, unless the task says otherwise
-(``delete_counts``): of an epoch with one report they are that report.
+Counts stay, so that queries can still be answered, unless the task has ``delete_counts``. (The
+counts of an epoch with a single report reveal that report.)
 """
 
 import threading
@@ -16,23 +16,23 @@ from nomadp.collector.store import Connection, Store
 __all__ = ["Retention", "deletions", "last_epoch"]
 
 AT_ONCE = 5_000
-"""Reports looked at in one transaction: writers wait meanwhile."""
+"""Reports per transaction. Writers wait for each transaction."""
 GRACE_S = 300.0
-"""A report that was in time may still be on its way to disk, here or beside."""
+"""Waits for reports that were in time and are still being written, here or by others."""
 
 
 class Retention:
-    """Deletes as long as the clock can be believed; counts and logs every step."""
+    """Deletes values while the clock is trusted; counts and logs every step."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store, self._clock = store, clock
         self._is_over = threading.Event()
         self.deleted = 0
-        """Values that this process deleted."""
+        """The number of values that this process has deleted."""
 
     def sweep(self, loaded: LoadedTask) -> None:
-        """One task's, until all is done or somebody says that it must not go on."""
-        now_s = self._clock()  # before it is judged: it may jump in between
+        """Delete the expired values of one task, until it is done or must stop."""
+        now_s = self._clock()  # read before the check, because the clock may jump in between
         if not self._may_go_on():
             return
         with closing(deletions(self._store, loaded, now_s)) as steps:
@@ -53,7 +53,7 @@ class Retention:
         return not self._is_over.is_set() and not self._clock.is_suspect
 
     def stop(self) -> None:
-        """After the step that is being done."""
+        """Stop after the current step."""
         self._is_over.set()
 
 
@@ -65,9 +65,9 @@ def last_epoch(loaded: LoadedTask, now_s: float) -> int:
 
 
 def deletions(store: Store, loaded: LoadedTask, now_s: float) -> Generator[int, None, None]:
-    """Delete the values of all epochs whose retention has passed; yields how many at each step.
+    """Delete the values of all expired epochs; yields the number of values at each step.
 
-    Counts go last, and only if the task wants it.
+    Counts are deleted last, and only if the task says so.
     """
     last = last_epoch(loaded, now_s)
     if last < loaded.span[0]:

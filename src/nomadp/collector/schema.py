@@ -1,10 +1,10 @@
-"""The tables of a store, the same in SQLite and in PostgreSQL, as numbered layouts.
+"""The tables of a store, in numbered layouts that are the same in SQLite and PostgreSQL.
 
-Reports are keyed by their random ids and not numbered, so that their order tells nothing of
-when they came in. Of a report whose retention has passed the id stays, without its value.
+The key of a report is its random id and not a number, so that the order of the rows does not
+reveal when reports arrived. After its retention period a report keeps its id but not its value.
 
-A layout that was ever used never changes: whatever is new is one more migration at the end of
-`MIGRATIONS`. A new store goes through all of them, so that each is run by every test.
+A layout that has been used never changes. Every change is a new migration at the end of
+`MIGRATIONS`. A new store runs all of them, so every test runs each migration.
 """
 
 import json
@@ -13,18 +13,18 @@ from typing import Any, Protocol
 __all__ = ["LAYOUT", "MIGRATIONS", "NEWEST_TIME", "Tables"]
 
 NEWEST_TIME = "newest"
-"""Of the table ``clock``: the newest time that a collector took to be right, in seconds."""
+"""The row of the table ``clock`` with the newest trusted time, in seconds."""
 
 _FIRST = {
     "token": "role TEXT PRIMARY KEY, sha256 TEXT NOT NULL",
     "task": "number BIGINT PRIMARY KEY, id TEXT UNIQUE NOT NULL, content BLOB NOT NULL, "
     "locations BLOB NOT NULL, book BLOB NOT NULL, closed BIGINT NOT NULL DEFAULT 0",
-    # To be drawn: no hash names them, and no device asks for them.
+    # For maps: they are not part of the task's hash, and devices do not fetch them.
     "outline": "task BIGINT PRIMARY KEY, content BLOB NOT NULL",
     "report": "task BIGINT NOT NULL, id BLOB NOT NULL, epoch BIGINT NOT NULL, value BLOB, "
     "PRIMARY KEY (task, id)",
-    # How often each released number came in. `part` is of a writer: those that write side by
-    # side must not wait for each other's rows; readers add the parts up.
+    # How often each value was reported. Every writer has its own `part` (a counter shard), so
+    # that concurrent writers do not wait for each other's rows. Readers add the shards up.
     "cell": "task BIGINT NOT NULL, epoch BIGINT NOT NULL, value BIGINT NOT NULL, "
     "part BIGINT NOT NULL, n BIGINT NOT NULL, PRIMARY KEY (task, epoch, value, part)",
     "counter": "task BIGINT NOT NULL, reason TEXT NOT NULL, part BIGINT NOT NULL, "
@@ -34,14 +34,14 @@ _FIRST = {
 
 
 class Tables(Protocol):
-    """What a migration needs of a connection."""
+    """The methods of a connection that migrations use."""
 
     def rows(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]: ...
 
     def run(self, sql: str, *parameters: Any) -> int: ...
 
     def make(self, name: str, columns: str) -> None:
-        """Create a table where it is missing, in this kind of database."""
+        """Create a table if it does not exist."""
 
 
 def _first_tables(store: Tables) -> None:
@@ -50,18 +50,18 @@ def _first_tables(store: Tables) -> None:
 
 
 def _retention_by_a_known_clock(store: Tables) -> None:
-    """The newest time that was seen, and through which epoch a task's values are deleted."""
+    """Add the newest trusted time, and the last epoch whose values are deleted."""
     store.make("clock", "name TEXT PRIMARY KEY, seconds BIGINT NOT NULL")
     store.run("ALTER TABLE task ADD COLUMN swept BIGINT NOT NULL DEFAULT -1")
-    seen = []
+    times_s = []
     for content, epoch in store.rows(
         "SELECT content, (SELECT MAX(epoch) FROM cell WHERE task = number) FROM task"
     ):
         if epoch is not None:
-            # A report is taken one epoch early at most: it was at least so late by then.
-            seen.append((epoch - 1) * json.loads(bytes(content))["time_precision"])
-    if seen:
-        store.run("INSERT INTO clock (name, seconds) VALUES (?, ?)", NEWEST_TIME, max(seen))
+            # A report is accepted at most one epoch early, so the time was at least this.
+            times_s.append((epoch - 1) * json.loads(bytes(content))["time_precision"])
+    if times_s:
+        store.run("INSERT INTO clock (name, seconds) VALUES (?, ?)", NEWEST_TIME, max(times_s))
 
 
 MIGRATIONS = (_first_tables, _retention_by_a_known_clock)

@@ -1,4 +1,4 @@
-"""Running it: listeners, a clean end, and several processes on one PostgreSQL."""
+"""Run a collector: its listeners, its event loop and its clean shutdown."""
 
 import asyncio
 import logging
@@ -31,12 +31,12 @@ class Listeners(NamedTuple):
     operator: socket.socket
 
     def close(self) -> None:
-        for each in self:
-            each.close()
+        for listener in self:
+            listener.close()
 
 
 class Server(uvicorn.Server):
-    """Signals are taken by whoever runs it: there is more than one."""
+    """Leaves signals to its caller, because there are two servers per process."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -44,7 +44,7 @@ class Server(uvicorn.Server):
 
 
 def listen_on(host: str, port: int) -> socket.socket:
-    """A listening socket; port 0 takes any that is free."""
+    """Open a listening socket; port 0 chooses any free port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -67,7 +67,7 @@ def listen_on(host: str, port: int) -> socket.socket:
 def _server(app: Any) -> Server:
     logging.getLogger("uvicorn").disabled = True
     for name in ("uvicorn.error", "uvicorn.access", "uvicorn.asgi"):
-        logging.getLogger(name).disabled = True  # they quote addresses and requests
+        logging.getLogger(name).disabled = True  # because they quote addresses and requests
     config = uvicorn.Config(
         app,
         http=GuardedProtocol,
@@ -89,12 +89,12 @@ def _server(app: Any) -> Server:
 async def serve(
     service: Service, listeners: Listeners, stop: asyncio.Event, ready: Any = None
 ) -> None:
-    """Serve until told to stop; then answer what was begun, and end."""
+    """Serve until ``stop`` is set; then finish the running requests."""
     await service.start()
     servers = [_server(public_app(service)), _server(operator_app(service))]
     running = [
-        asyncio.create_task(server.serve(sockets=[each]))
-        for server, each in zip(servers, listeners, strict=True)
+        asyncio.create_task(server.serve(sockets=[listener]))
+        for server, listener in zip(servers, listeners, strict=True)
     ]
     try:
         while not all(server.started for server in servers):
@@ -106,7 +106,7 @@ async def serve(
         waiting.cancel()
         for server in servers:
             server.should_exit = True
-        await asyncio.wait(running)  # both, though one may have failed
+        await asyncio.wait(running)  # wait for both, even if one has failed
         await asyncio.gather(*running)
     finally:
         await service.stop()
@@ -115,30 +115,30 @@ async def serve(
 def run_process(
     store: str | Store,
     listeners: Listeners,
-    said: Sequence[str] = (),
+    addresses: Sequence[str] = (),
     basemap: Basemap | None = None,
     worker: str = "",
 ) -> int:
-    """One collector in this process; returns the signal that ended it."""
+    """Run one collector in this process; returns the signal that ended it."""
     ended_by: list[int] = []
 
     async def main() -> None:
         stop, loop = asyncio.Event(), asyncio.get_running_loop()
 
-        def told(number: int) -> None:
+        def on_signal(number: int) -> None:
             ended_by.append(number)
             stop.set()
 
         for number in _SIGNALS:
             with suppress(NotImplementedError):
-                loop.add_signal_handler(number, told, number)
+                loop.add_signal_handler(number, on_signal, number)
         loaded = open_store(store) if isinstance(store, str) else store
         service = Service(loaded, basemap=basemap, worker=worker)
         await serve(
             service,
             listeners,
             stop,
-            ready=lambda: log("ready", "ready", addresses=list(said)),
+            ready=lambda: log("ready", "ready", addresses=list(addresses)),
         )
         log("stopped", "stopped; every acknowledged report is on disk")
 
@@ -151,15 +151,15 @@ def run_process(
 def _loop_factory() -> Any:
     try:
         import uvloop
-    except ImportError:  # not made for Windows
+    except ImportError:  # not available on Windows
         return None
     return uvloop.new_event_loop
 
 
 def _raise_file_limit() -> None:
-    """A connection is a file: as many as the system lets us."""
+    """Every connection is an open file, so allow as many as the system permits."""
     with suppress(ImportError, ValueError, OSError):
         import resource
 
-        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        _, limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))

@@ -1,4 +1,4 @@
-"""All that one collector process has: its store, its writer, its tasks, its work."""
+"""The parts of one collector process: store, writer, tasks and background work."""
 
 import asyncio
 import time
@@ -22,13 +22,13 @@ __all__ = ["Service"]
 
 SWEEP_S = 600.0
 WATCH_S = 5.0
-"""How often the clock is compared, and the store is asked what other collectors know."""
+"""How often to check the clock, and what other collectors have found out."""
 CHECK_S = 86_400.0
-"""How often all of a store is read to see whether it is damaged; first at the start."""
+"""How often to check the whole store for damage; the first time is at the start."""
 
 
 class Service:
-    """Made inside the event loop that it serves."""
+    """Must be created inside the event loop that serves it."""
 
     def __init__(
         self,
@@ -57,18 +57,18 @@ class Service:
     async def start(self) -> None:
         await asyncio.to_thread(self.writer.start)
         try:
-            await self._look_at_clock()
+            await self._check_clock()
             await self.registry.all_tasks()
-        except BaseException:  # a thread that is left alone with a connection ends in a crash
+        except BaseException:  # a thread that still uses a connection could crash at exit
             await self.stop()
             raise
         self._work = [
-            asyncio.create_task(self._again(SWEEP_S, self._sweep)),
-            asyncio.create_task(self._again(WATCH_S, self._look_around)),
+            asyncio.create_task(self._repeat(SWEEP_S, self._sweep)),
+            asyncio.create_task(self._repeat(WATCH_S, self._exchange_warnings)),
         ]
 
     async def stop(self) -> None:
-        """After the last request was answered. Waits for every thread that has a connection."""
+        """Call after the last reply. Waits for every thread that uses a connection."""
         self._is_over.set()
         self.retention.stop()
         if self._checking is not None:
@@ -80,7 +80,7 @@ class Service:
         await asyncio.to_thread(self.read.close)
 
     async def refusal(self) -> str | None:
-        """Why no report could be taken now, as the kind of a problem; None if one could."""
+        """The kind of problem that an upload would get now; None if it would be accepted."""
         if (refusal := self.condition.refusal) is not None:
             return refusal
         if not self.writer.is_well:
@@ -91,8 +91,8 @@ class Service:
             return self.condition.refusal or "unavailable"
         return None
 
-    async def _again(self, pause_s: float, work: Callable[[], Awaitable[None]]) -> None:
-        """Now and after every pause, until the end; never cancelled in the middle."""
+    async def _repeat(self, pause_s: float, work: Callable[[], Awaitable[None]]) -> None:
+        """Run ``work`` now and after every pause, until the end; never cancel it halfway."""
         reason = ""
         while not self._is_over.is_set():
             try:
@@ -112,18 +112,18 @@ class Service:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._is_over.wait(), pause_s)
 
-    async def _look_around(self) -> None:
-        """What one collector on a store knows of it concerns the others, too."""
+    async def _exchange_warnings(self) -> None:
+        """Tell other collectors about damage, find out what they know, and check the clock."""
         if self.condition.is_corrupt:
             await self.read(lambda connection: connection.warn_others())
         elif await self.read(lambda connection: connection.is_warned()):
             raise StoreCorrupt(
                 "another collector that uses it found damage", code="store_corrupt"
             )
-        await self._look_at_clock()
+        await self._check_clock()
 
-    async def _look_at_clock(self) -> None:
-        """Learn what others know of the time, and let them know."""
+    async def _check_clock(self) -> None:
+        """Compare the clock with the stored time, and store a newer one."""
         clock = self.clock
         clock.set_newest(await self.read(Connection.newest_time))
         seconds = clock.time_to_store()

@@ -1,8 +1,8 @@
 """A store in one SQLite file.
 
-Write-ahead log, flushed at every commit. A commit of many rows is one statement that reads
-them from packed parameters: Python's lock is given up once and not once a row, so requests are
-served while it works.
+It uses a write-ahead log that is flushed at every commit. A commit inserts many rows with one
+statement, which reads them from packed parameters. Python's global lock is then released once
+per commit and not once per row, so that the process can serve requests while SQLite works.
 """
 
 import json
@@ -37,20 +37,20 @@ PRAGMAS = (
     f"busy_timeout = {BUSY_MS}",
     "journal_mode = WAL",
     "synchronous = FULL",
-    "fullfsync = ON",  # without it macOS says that it is on disk when it is not
-    "secure_delete = ON",  # what retention deletes is overwritten
-    # KiB: the inner pages of 100 million reports, and the leaves that one commit changes. Every
-    # commit that splits a page walks over the whole cache, so a larger one makes commits slower
-    # as the store grows; the leaves are in the system's cache anyway.
+    "fullfsync = ON",  # otherwise macOS reports a flush before the data are on disk
+    "secure_delete = ON",  # overwrite the values that retention deletes
+    # In KiB: enough for the inner pages of 100 million reports and the leaves that one commit
+    # changes. Every commit that splits a page walks over the whole cache, so a larger cache
+    # makes commits slower as the store grows. The system caches the leaves anyway.
     "cache_size = -32768",
     "temp_store = MEMORY",
-    "wal_autocheckpoint = 8000",  # pages; fewer would stop commits more often
+    "wal_autocheckpoint = 8000",  # in pages; a smaller log would interrupt commits more often
 )
 
-# By name: for Python 3.12.0 to 3.12.3 a number is a name, too, and wants a mapping.
+# Named parameters, because Python 3.12.0 to 3.12.3 treats numbered ones as named.
 _IDS = f"substr(:ids, 1 + {ID_BYTES} * j.key, {ID_BYTES})"
-# Not ON CONFLICT: then a row could fail for other reasons, and SQLite would keep a copy of
-# every page that the statement changes.
+# OR IGNORE and not ON CONFLICT: with the latter a row could fail for other reasons, so SQLite
+# would copy every page that the statement changes.
 _ADD = f"""
     INSERT OR IGNORE INTO report (task, id, epoch, value)
     SELECT :task, {_IDS}, j.value, substr(:values, 1 + :size * j.key, :size)
@@ -77,7 +77,7 @@ class SqliteStore(Store):
         self.name = str(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            if not path.exists():  # a new one is for whoever runs the collector alone
+            if not path.exists():  # only the user who runs the collector may read it
                 os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         except OSError as error:
             raise StoreRefused(
@@ -89,8 +89,8 @@ class SqliteStore(Store):
         except BaseException:
             connection.close()
             raise
-        # Handed to the first who asks: closing the only one empties a log that a crash left,
-        # and a start would wait for that.
+        # The first caller of `connect` gets this connection. Closing the only connection would
+        # first empty a log that a crash left, and the start would wait for that.
         self._first = [connection]
 
     def connect(self, *, writes: bool = False) -> "SqliteConnection":
@@ -108,8 +108,8 @@ class SqliteStore(Store):
 
     def tidy(self) -> None:
         connection = self.connect()
-        try:  # the log holds pages as they were, one commit after the other
-            # The writer waits meanwhile: a long reader must not make it wait as long.
+        try:  # the log contains old versions of pages, commit by commit
+            # The writer waits for this, so do not wait long for readers.
             connection.rows(f"PRAGMA busy_timeout = {TIDY_MS}")
             connection.rows("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
@@ -118,7 +118,7 @@ class SqliteStore(Store):
 
 class SqliteConnection(Connection):
     def __init__(self, path: Path) -> None:
-        with _explained():
+        with _translated_errors():
             self.raw = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             try:
                 for pragma in PRAGMAS:
@@ -129,19 +129,19 @@ class SqliteConnection(Connection):
 
     def prepare(self) -> None:
         with self.transaction():
-            found = self.layout()
-        if found < LAYOUT:
-            if found:
-                self.check_alone(found)
+            layout = self.layout()
+        if layout < LAYOUT:
+            if layout:
+                self.check_alone(layout)
             with self.transaction():
                 self.migrate()
 
     def make(self, name: str, columns: str) -> None:
-        # Without row ids, which would count up as rows come in.
+        # Row ids would number the rows in the order in which they arrived.
         self.run(f"CREATE TABLE IF NOT EXISTS {name} ({columns}) WITHOUT ROWID")
 
     def has_others(self) -> bool:
-        """Out of the log and back into it: only who is alone with a file can."""
+        """Try to leave WAL mode, which SQLite permits only to the file's sole user."""
         try:
             self.rows("PRAGMA busy_timeout = 0")
             return self.rows("PRAGMA journal_mode = DELETE") != [("delete",)]
@@ -152,34 +152,34 @@ class SqliteConnection(Connection):
             self.rows("PRAGMA journal_mode = WAL")
 
     def rows(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
-        with _explained():
+        with _translated_errors():
             return self.raw.execute(sql, parameters).fetchall()
 
     def run(self, sql: str, *parameters: Any) -> int:
-        with _explained():
+        with _translated_errors():
             return self.raw.execute(sql, parameters).rowcount
 
     def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        with _explained():
+        with _translated_errors():
             self.raw.executemany(sql, rows)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        with _explained():
+        with _translated_errors():
             self.raw.execute("BEGIN IMMEDIATE")
         try:
             yield
-            with _explained():
+            with _translated_errors():
                 self.raw.execute("COMMIT")
         except BaseException:
             if self.raw.in_transaction:
-                with suppress(sqlite3.Error):  # what went wrong before says more
+                with suppress(sqlite3.Error):  # the first error is more informative
                     self.raw.execute("ROLLBACK")
             raise
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        with _explained():
+        with _translated_errors():
             self.raw.execute("BEGIN")
         try:
             yield
@@ -192,9 +192,9 @@ class SqliteConnection(Connection):
         packed = self._packed(arrivals.task, arrivals.ids, arrivals.epochs)
         values = b"".join(arrivals.values)
         packed |= {"values": values, "size": len(values) // max(1, len(arrivals.ids))}
-        with _explained():
+        with _translated_errors():
             added = self.raw.execute(_ADD, packed).rowcount
-        # What is ignored must be known: anything else would be acknowledged and lost.
+        # Every ignored row must be a known report. Any other would be acknowledged and lost.
         if added + len(known) != len(arrivals.ids):
             raise StoreRefused(
                 f"a commit must store all of its {len(arrivals.ids) - len(known)} new reports, "
@@ -207,7 +207,7 @@ class SqliteConnection(Connection):
 
     def known(self, task: int, ids: Sequence[bytes]) -> dict[bytes, StoredReport]:
         packed = self._packed(task, ids, [0] * len(ids))
-        with _explained():
+        with _translated_errors():
             rows = self.raw.execute(_KNOWN, packed).fetchall()
         return {bytes(name): StoredReport(epoch, value) for name, epoch, value in rows}
 
@@ -221,8 +221,8 @@ class SqliteConnection(Connection):
 
     def damage(self, *, quick: bool = False) -> tuple[list[str], list[str]]:
         kind = "quick_check" if quick else "integrity_check"
-        said = [str(row[0]) for row in self.rows(f"PRAGMA {kind}({FINDINGS_MAX})")]
-        return ([] if said == ["ok"] else said), []
+        lines = [str(row[0]) for row in self.rows(f"PRAGMA {kind}({FINDINGS_MAX})")]
+        return ([] if lines == ["ok"] else lines), []
 
     def interrupt(self) -> None:
         self.raw.interrupt()
@@ -232,14 +232,14 @@ class SqliteConnection(Connection):
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def _translated_errors() -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        _refuse(error)
+        _raise_ours(error)
 
 
-def _refuse(error: sqlite3.Error) -> NoReturn:
+def _raise_ours(error: sqlite3.Error) -> NoReturn:
     name = getattr(error, "sqlite_errorname", "") or ""
     if name.startswith("SQLITE_FULL") or name == "SQLITE_IOERR_WRITE":
         raise StoreFull(

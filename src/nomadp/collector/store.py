@@ -1,4 +1,4 @@
-"""What a store of reports does, whichever database it is."""
+"""The interface of a store of reports, for any database."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,30 +23,30 @@ __all__ = [
     "StoreFull",
     "StoreRefused",
     "StoreUnavailable",
-    "Written",
+    "Existing",
     "cells_of",
 ]
 
 EVERY_TASK = 0
-"""As the number of a task: counted for the collector as a whole."""
+"""Instead of a task's number: a counter of the collector as a whole."""
 
 Counters = Mapping[tuple[int, str], int]
 Cell = tuple[int, int, int, int]
-"""A task, an epoch, a released number, and how often it came in."""
+"""A task, an epoch, a reported value, and how often it was reported."""
 
 
 class StoreRefused(NomadpError, RuntimeError):
-    """A store cannot be opened, or is not what it must be."""
+    """A store cannot be opened or is not valid."""
 
     kind = "store"
 
 
 class StoreUnavailable(StoreRefused):
-    """Nothing can be read or written at the moment: a database is away, or a lock is held."""
+    """Nothing can be read or written now, because of a lock or a lost connection."""
 
 
 class StoreCorrupt(StoreRefused):
-    """What is stored is damaged: nothing more may be written to it."""
+    """The store is damaged, and nothing more may be written to it."""
 
     reason: str
 
@@ -60,11 +60,11 @@ class StoreCorrupt(StoreRefused):
 
 
 class StoreFull(StoreRefused):
-    """The disk has no room for more."""
+    """The disk is full."""
 
 
 class StoredReport(NamedTuple):
-    """What is stored under an id; no value once its retention has passed."""
+    """What is stored for an id; the value is None after its retention period."""
 
     epoch: int
     value: bytes | None
@@ -72,73 +72,73 @@ class StoredReport(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Arrivals:
-    """Reports of one task in one commit: distinct ids, sorted."""
+    """The reports of one task in one commit, sorted by their distinct ids."""
 
     task: int
     ids: Sequence[bytes]
     epochs: Sequence[int]
     values: Sequence[bytes]
     numbers: Ints
-    """What each value says, (reports, entries)."""
+    """The decoded values, (reports, entries)."""
 
 
-class Written(NamedTuple):
-    """What a commit found, before it wrote the rest."""
+class Existing(NamedTuple):
+    """What a commit found in the store before it wrote new reports."""
 
     known: dict[tuple[int, bytes], StoredReport]
-    """Those of the arrivals that were there already, by task and id."""
+    """Stored reports with the id of an arrival, by task and id."""
     closed: frozenset[int]
-    """Tasks that take nothing new: of them nothing was written."""
+    """Closed tasks, for which nothing was written."""
 
 
 class Connection(ABC):
-    """One connection to a store; for one thread at a time. Parameters are written ``?``."""
+    """A connection to a store, for one thread at a time. Parameters in SQL are ``?``."""
 
     @abstractmethod
     def rows(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]: ...
 
     @abstractmethod
     def run(self, sql: str, *parameters: Any) -> int:
-        """Returns how many rows it changed."""
+        """Run a statement; returns the number of changed rows."""
 
     @abstractmethod
     def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None: ...
 
     @abstractmethod
     def transaction(self) -> AbstractContextManager[None]:
-        """All of it or nothing; on disk when it is left."""
+        """A transaction, which is on disk when the context ends without an error."""
 
     @abstractmethod
     def snapshot(self) -> AbstractContextManager[None]:
-        """Inside, the store is seen as it is now, whatever others write meanwhile."""
+        """A context that reads the store as it is now, whatever others write later."""
 
     @abstractmethod
     def add(self, arrivals: Arrivals) -> dict[bytes, StoredReport]:
-        """Insert what is new; returns what was there under the others' ids."""
+        """Insert new reports; returns the stored reports under the other ids."""
 
     @abstractmethod
     def known(self, task: int, ids: Sequence[bytes]) -> dict[bytes, StoredReport]:
-        """What is stored under these ids."""
+        """The stored reports with these ids."""
 
     @abstractmethod
     def add_cells(self, cells: Sequence[Cell]) -> None: ...
 
     @abstractmethod
     def damage(self, *, quick: bool = False) -> tuple[list[str], list[str]]:
-        """What the database itself finds wrong, and what it was not asked.
+        """The damage that the database reports, and notes on what it did not check.
 
-        ``quick`` looks at less, in less time.
+        ``quick`` checks less, in less time.
         """
 
     @abstractmethod
     def interrupt(self) -> None:
-        """From another thread: what is running ends with `StoreUnavailable`."""
+        """Called from another thread: the running statement fails with `StoreUnavailable`."""
 
     def warn_others(self) -> None:  # noqa: B027 - most have none
-        """Let other collectors on this store know that it is damaged, while this is open."""
+        """Tell other collectors, as long as this is open, that the store is damaged."""
 
     def is_warned(self) -> bool:
-        """Whether another collector on this store has said so."""
+        """Whether another collector reports that the store is damaged."""
         return False
 
     @abstractmethod
@@ -146,18 +146,18 @@ class Connection(ABC):
 
     @abstractmethod
     def make(self, name: str, columns: str) -> None:
-        """Create a table where it is missing."""
+        """Create a table if it does not exist."""
 
     @abstractmethod
     def has_others(self) -> bool:
-        """Whether a collector has the store; of a file, whether anybody else has it open."""
+        """Whether another collector uses the store; for a file, whether anybody has it open."""
 
     def layout(self) -> int:
-        """That of the tables that are there, 0 if there are none; in a transaction."""
+        """The layout of the tables, 0 if there are none. Call it in a transaction."""
         self.make("about", "name TEXT PRIMARY KEY, said TEXT NOT NULL")
-        said = self.rows("SELECT said FROM about WHERE name = 'schema'")
-        text = said[0][0] if said else "0"
-        if said and text not in map(str, range(1, LAYOUT + 1)):
+        rows = self.rows("SELECT said FROM about WHERE name = 'schema'")
+        text = rows[0][0] if rows else "0"
+        if rows and text not in map(str, range(1, LAYOUT + 1)):
             is_newer = text.isascii() and text.isdecimal() and int(text[:9]) > LAYOUT
             raise StoreRefused(
                 f"a store must be of layout 1 to {LAYOUT}, got {text[:20]}; "
@@ -174,7 +174,7 @@ class Connection(ABC):
         return int(text)
 
     def check_alone(self, layout: int) -> None:
-        """Refuse to change tables that a collector of an older version still uses."""
+        """Refuse to change tables that an older collector may still use."""
         if self.has_others():
             raise StoreRefused(
                 f"a store of layout {layout} must not be in use while it is migrated to layout "
@@ -185,18 +185,18 @@ class Connection(ABC):
             )
 
     def migrate(self) -> None:
-        """From the layout that is there to the newest, in the transaction of the caller."""
-        found = self.layout()
-        if found == LAYOUT:
+        """Bring the tables to the newest layout, in the caller's transaction."""
+        layout = self.layout()
+        if layout == LAYOUT:
             return
-        if found:
+        if layout:
             log(
                 "store_migrated",
                 "migrated the store to a newer layout",
-                before=found,
+                before=layout,
                 after=LAYOUT,
             )
-        for change in MIGRATIONS[found:]:
+        for change in MIGRATIONS[layout:]:
             change(self)
         self.run(
             "INSERT INTO about (name, said) VALUES ('schema', ?) "
@@ -205,13 +205,13 @@ class Connection(ABC):
         )
 
     def newest_time(self) -> int | None:
-        """The newest time that a collector took to be right; none before the first."""
+        """The newest trusted time, or None if there is none yet."""
         sql = "SELECT seconds FROM clock WHERE name = ?"
         rows = self.rows(sql, NEWEST_TIME)
         return int(rows[0][0]) if rows else None
 
     def keep_time(self, seconds: int) -> None:
-        """A time that was right: only a newer one is kept."""
+        """Store a trusted time if it is newer than the stored one."""
         self.run(
             "INSERT INTO clock (name, seconds) VALUES (?, ?) "
             "ON CONFLICT (name) DO UPDATE SET seconds = excluded.seconds "
@@ -221,7 +221,7 @@ class Connection(ABC):
         )
 
     def confirm_time(self, seconds: int) -> None:
-        """The operator says that it is right, even if it is an older one."""
+        """Store a time that the operator confirms, even if it is older than the stored one."""
         with self.transaction():
             self.run("DELETE FROM clock WHERE name = ?", NEWEST_TIME)
             self.keep_time(seconds)
@@ -229,13 +229,13 @@ class Connection(ABC):
     def write(
         self,
         arrivals: Sequence[Arrivals],
-        told: Callable[[Written], Counters],
+        settle: Callable[[Existing], Counters],
         seconds: int | None = None,
-    ) -> Written:
-        """One commit: reports, the counts of their numbers, what became of all, and the time.
+    ) -> Existing:
+        """Commit new reports, the counts of their values, their outcomes and the time.
 
-        Reports first, then cells, then counters, each sorted: writers side by side then take
-        their locks in the same order, and none waits for one that waits for it.
+        Reports are written first, then cells, then counters, each in sorted order. Concurrent
+        writers then take their locks in the same order, which rules out deadlocks.
         """
         with self.transaction():
             tasks = self.rows("SELECT number, closed, swept FROM task")
@@ -243,23 +243,23 @@ class Connection(ABC):
             swept = {number: last for number, _, last in tasks}
             known: dict[tuple[int, bytes], StoredReport] = {}
             cells: list[Cell] = []
-            for each in sorted(arrivals, key=lambda a: a.task):
-                is_closed = each.task in closed
-                found = self.known(each.task, each.ids) if is_closed else self.add(each)
-                known |= {(each.task, name): kept for name, kept in found.items()}
+            for batch in sorted(arrivals, key=lambda a: a.task):
+                task, is_closed = batch.task, batch.task in closed
+                stored = self.known(task, batch.ids) if is_closed else self.add(batch)
+                known |= {(task, name): report for name, report in stored.items()}
                 if not is_closed:
-                    cells += cells_of(each, found)
-                    if each.epochs and min(each.epochs) <= swept.get(each.task, -1):
-                        self._sweep_again(each.task, min(each.epochs))
+                    cells += cells_of(batch, stored)
+                    if batch.epochs and min(batch.epochs) <= swept.get(task, -1):
+                        self._sweep_again(task, min(batch.epochs))
             self.add_cells(cells)
-            written = Written(known, closed)
-            self.add_counters(told(written))
+            existing = Existing(known, closed)
+            self.add_counters(settle(existing))
             if seconds is not None:
                 self.keep_time(seconds)
-        return written
+        return existing
 
     def _sweep_again(self, task: int, epoch: int) -> None:
-        """Retention has passed an epoch that reports still come in for: the clock was ahead."""
+        """Sweep an expired epoch again if it gets reports, because the clock had been ahead."""
         sql = "UPDATE task SET swept = ? WHERE number = ? AND swept >= ?"
         self.run(sql, epoch - 1, task, epoch)
 
@@ -274,42 +274,42 @@ class Connection(ABC):
 
     @property
     def part(self) -> int:
-        """Which of those that write side by side this is."""
+        """The index of this writer (the counter shard)."""
         return 0
 
 
 class Store(ABC):
-    """A database that holds one collector's tasks and reports."""
+    """A database with tasks and reports."""
 
     name: str
-    """What may be shown: without passwords."""
+    """A name without passwords, which may be shown."""
     shared: bool
-    """Whether several processes may write side by side."""
+    """Whether several processes may write at the same time."""
 
     @abstractmethod
     def connect(self, *, writes: bool = False) -> Connection:
-        """A new connection; the one that ``writes`` reports takes a part of its own."""
+        """A new connection; one that ``writes`` reports gets a counter shard of its own."""
 
     @abstractmethod
     def is_in_use(self) -> bool:
-        """Whether a collector writes to it; of a file, whether anybody else has it open."""
+        """Whether a collector uses it; for a file, whether anybody else has it open."""
 
     @abstractmethod
     def free_bytes(self) -> int | None:
-        """Room left on the disk, if that can be known."""
+        """Free space on the disk, if it is known."""
 
     def tidy(self) -> None:  # noqa: B027 - most have nothing to do
-        """Leave nothing of what was deleted beside the store, nor in which order it came."""
+        """Remove deleted values, and traces of the order of arrival, from the log."""
 
 
 def cells_of(arrivals: Arrivals, known: Mapping[bytes, Any]) -> list[Cell]:
-    """The numbers of those that are new, counted by epoch; sorted."""
+    """The values of the new reports, counted by epoch and sorted."""
     new = [k for k, name in enumerate(arrivals.ids) if name not in known]
     if not new:
         return []
     numbers = arrivals.numbers[new]
     epochs = np.repeat(np.asarray(arrivals.epochs, dtype=np.int64)[new], numbers.shape[1])
     pairs = np.stack([epochs, numbers.reshape(-1)], axis=1)
-    found, often = np.unique(pairs, axis=0, return_counts=True)
-    rows = zip(found.tolist(), often.tolist(), strict=True)
+    cells, counts = np.unique(pairs, axis=0, return_counts=True)
+    rows = zip(cells.tolist(), counts.tolist(), strict=True)
     return [(arrivals.task, epoch, value, n) for (epoch, value), n in rows]

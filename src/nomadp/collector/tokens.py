@@ -1,4 +1,4 @@
-"""Who may ask and who may operate: a bearer token for each role, kept as its hash alone."""
+"""Bearer tokens, one for each role. The store has only their hashes."""
 
 import asyncio
 import hashlib
@@ -30,12 +30,13 @@ ANALYST, OPERATOR = "analyst", "operator"
 ROLES = (ANALYST, OPERATOR)
 BITS_MIN = 128
 DISTINCT_MIN = 6
-"""Fewer different characters are a pattern: of 39 random digits, 1 in 10^9 have fewer."""
+"""Tokens with fewer distinct characters are patterns: 39 random digits have fewer with
+probability 1e-9."""
 DELAY_S = 0.5
 DELAYED_MAX = 64
-"""Replies that are delayed at a time: more would keep connections from honest clients."""
+"""Delayed replies at a time: more could use up the connections of honest clients."""
 LOG_EVERY_S = 60.0
-# What a character can be at most, by what a token consists of.
+# The alphabets of tokens and their sizes.
 _ALPHABETS = (
     ("[0-9]+", 10),
     ("[0-9a-f]+|[0-9A-F]+", 16),
@@ -46,17 +47,17 @@ _ALPHABETS = (
 
 
 class TokenRefused(NomadpError, ValueError):
-    """A token that was chosen is too easy to guess, or serves two roles."""
+    """A chosen token is too easy to guess, or is used for two roles."""
 
     kind = "token"
 
 
 class WrongTokens:
-    """Those that were shown: counted, logged without what they are, and answered late.
+    """Requests with wrong tokens: counted, logged without the token, and answered late.
 
-    A correct token is never delayed: without an identity of the sender, a lock would keep out
-    whoever has the right one. So this slows down somebody who tries one after the other; it is
-    the size of tokens that makes guessing hopeless.
+    A correct token is never delayed. Senders have no identity here, so a lockout would also
+    lock out the owner of the right token. The delay only slows down somebody who tries one
+    token after another; guessing is hopeless because tokens are long.
     """
 
     def __init__(self, metrics: Metrics) -> None:
@@ -66,7 +67,7 @@ class WrongTokens:
         self._delayed = 0
 
     async def refuse(self, role: str) -> None:
-        """Returns when it may be answered."""
+        """Count a wrong token, and return when the request may be answered."""
         self._metrics.wrong_tokens[role] += 1
         self._unlogged[role] += 1
         if self._next_log is None:
@@ -91,7 +92,7 @@ class WrongTokens:
             self._next_log = loop.call_later(LOG_EVERY_S, self._log_next)
 
     def _log(self) -> bool:
-        """One line for all that came since the last, if any did."""
+        """Log one line for all wrong tokens since the last line, if there are any."""
         if not self._unlogged:
             return False
         log("wrong_tokens", "requests with wrong tokens were refused", **self._unlogged)
@@ -102,8 +103,8 @@ class WrongTokens:
 def first_tokens(
     connection: Connection, environment: Mapping[str, str] = os.environ
 ) -> dict[str, str]:
-    """Take those of the environment, make those that are missing; returns what was made."""
-    made = {}
+    """Store the tokens of the environment and generate missing ones; returns the new ones."""
+    generated = {}
     chosen = {
         role: environment.get(f"NOMADP_{role.upper()}_TOKEN", "").strip() for role in ROLES
     }
@@ -117,12 +118,12 @@ def first_tokens(
             if token:
                 _keep(connection, role, token)
             elif not _hash_of(connection, role):
-                made[role] = _keep(connection, role, secrets.token_urlsafe(32))
-    return made
+                generated[role] = _keep(connection, role, secrets.token_urlsafe(32))
+    return generated
 
 
 def renew_token(connection: Connection, role: str) -> str:
-    """A new token; the old one is worth nothing from now on."""
+    """Generate a new token, which invalidates the old one."""
     with connection.transaction():
         return _keep(connection, role, secrets.token_urlsafe(32))
 
@@ -144,7 +145,7 @@ def _keep(connection: Connection, role: str, token: str) -> str:
 
 
 def _check_strength(role: str, token: str) -> None:
-    """As far as a token shows it: whether it was drawn at random, only its owner knows."""
+    """Check length and alphabet; only the owner knows whether the token is random."""
     alphabet = next((n for kind, n in _ALPHABETS if re.fullmatch(kind, token)), 0)
     bits = len(token) * math.log2(alphabet) if alphabet else 0
     if bits < BITS_MIN or len(set(token)) < DISTINCT_MIN:

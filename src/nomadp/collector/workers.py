@@ -1,4 +1,4 @@
-"""Several collector processes that share two listeners and one PostgreSQL."""
+"""Run several collector processes that share two listeners and one PostgreSQL."""
 
 import os
 import signal
@@ -18,18 +18,18 @@ __all__ = ["run_workers"]
 GRACE_S = 30.0
 PAUSE_S = 1.0
 STORE_VARIABLE = "NOMADP_WORKER_STORE"
-"""The address of a database may hold a password, which command lines show to everybody."""
+"""Passes the store's address, whose password a command line would show to everybody."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def run_workers(
     store: str, listeners: Listeners, count: int, basemap: Basemap | None = None
 ) -> int:
-    """Start them, start again those that die, and pass on the signal that ends all."""
+    """Start workers, restart those that die, and pass on the signal that ends them all."""
     ended_by: list[int] = []
     before = {n: signal.signal(n, lambda number, _: ended_by.append(number)) for n in _SIGNALS}
-    named = [] if basemap is None else [str(basemap.path)]
-    workers = [_started(store, listeners, [str(k), *named]) for k in range(count)]
+    basemap_path = [] if basemap is None else [str(basemap.path)]
+    workers = [_start_worker(store, listeners, [str(k), *basemap_path]) for k in range(count)]
     try:
         while not ended_by:
             time.sleep(0.2)
@@ -41,25 +41,27 @@ def run_workers(
                         exit_code=worker.returncode,
                     )
                     time.sleep(PAUSE_S)
-                    workers[k] = _started(store, listeners, [str(k), *named])
+                    workers[k] = _start_worker(store, listeners, [str(k), *basemap_path])
     finally:
-        _ended(workers)
+        _end(workers)
         for number, handler in before.items():
             signal.signal(number, handler)
     return ended_by[0]
 
 
-def _started(store: str, listeners: Listeners, said: list[str]) -> "subprocess.Popen[bytes]":
-    fds = [each.fileno() for each in listeners]
+def _start_worker(
+    store: str, listeners: Listeners, arguments: list[str]
+) -> "subprocess.Popen[bytes]":
+    fds = [listener.fileno() for listener in listeners]
     return subprocess.Popen(
-        [sys.executable, "-m", "nomadp.collector.workers", *map(str, fds), *said],
+        [sys.executable, "-m", "nomadp.collector.workers", *map(str, fds), *arguments],
         pass_fds=fds,
         env={**os.environ, STORE_VARIABLE: store},
-        start_new_session=True,  # Ctrl-C is for the parent, which passes it on
+        start_new_session=True,  # Ctrl-C reaches only the parent, which passes it on
     )
 
 
-def _ended(workers: list["subprocess.Popen[bytes]"]) -> None:
+def _end(workers: list["subprocess.Popen[bytes]"]) -> None:
     for worker in workers:
         with suppress(ProcessLookupError):
             worker.terminate()
@@ -73,7 +75,7 @@ def _ended(workers: list["subprocess.Popen[bytes]"]) -> None:
 
 
 def _watch_parent(parent: int) -> None:
-    """A worker whose parent was killed ends, too: nobody else would tell it."""
+    """End this worker if its parent was killed, because nothing else would end it."""
     while os.getppid() == parent:
         time.sleep(PAUSE_S)
     os.kill(os.getpid(), signal.SIGTERM)

@@ -1,7 +1,7 @@
-"""The one thread that writes: whatever came in during the last flush is the next commit.
+"""The only thread that writes. Requests that arrive during a commit form the next one.
 
-A sender is answered after the commit that holds its reports is on disk, and never before. The
-queue is bounded: what does not fit is turned away at once and can be sent again.
+This is group commit. A sender gets its answer after the commit with its reports is on disk, and
+never before. The queue is bounded: requests that do not fit are refused at once.
 """
 
 import asyncio
@@ -17,11 +17,11 @@ from nomadp.collector.loaded_task import LoadedTask
 from nomadp.collector.logs import log, log_failure
 from nomadp.collector.store import (
     Connection,
+    Existing,
     Store,
     StoreCorrupt,
     StoreRefused,
     StoreUnavailable,
-    Written,
 )
 
 __all__ = ["Overloaded", "Writer"]
@@ -29,16 +29,16 @@ __all__ = ["Overloaded", "Writer"]
 QUEUE_REPORTS = 20_000
 COMMIT_REPORTS = 5_000
 FLUSH_S = 0.2
-"""How long counters of refusals may wait for a commit to go with."""
+"""How long counters of refusals may wait for a commit with reports."""
 RECONNECT_S = 0.5
 
 
 class Overloaded(Exception):
-    """The queue has no room."""
+    """The queue is full."""
 
 
 class Writer:
-    """Of one store, for one event loop."""
+    """The writer of one store, for one event loop."""
 
     def __init__(
         self, store: Store, loop: asyncio.AbstractEventLoop, condition: Condition
@@ -51,7 +51,7 @@ class Writer:
         self._connection: Connection | None = None
         self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
         self.waiting = 0
-        """Reports that are queued; changed by the loop's thread alone."""
+        """The number of queued reports; only the event loop's thread changes it."""
         self.commits = 0
 
     def start(self) -> None:
@@ -65,7 +65,7 @@ class Writer:
     def submit(
         self, loaded: LoadedTask, ids: list[bytes], epochs: list[int], values: list[bytes]
     ) -> "asyncio.Future[list[str]]":
-        """What becomes of each report, once it is on disk; `Overloaded` if there is no room."""
+        """The outcome of each report, once it is on disk. Raises `Overloaded`."""
         if self._is_stopping or self.waiting + len(ids) > QUEUE_REPORTS:
             raise Overloaded
         self.waiting += len(ids)
@@ -74,7 +74,7 @@ class Writer:
         return pending.done
 
     def count(self, task: int, reason: str, n: int = 1) -> None:
-        """Something that was refused before it came here; it is stored with a later commit."""
+        """Count refused reports; a later commit stores the counter."""
         with self._lock:
             is_first = not self._refusals
             self._refusals[task, reason] += n
@@ -82,7 +82,7 @@ class Writer:
             self._queue.put(None)
 
     def stop(self) -> None:
-        """Write and answer what is queued, and end. Waits for it."""
+        """Write and answer all queued requests, and wait until that is done."""
         self._is_stopping = True
         self._queue.put(None)
         self._thread.join()
@@ -90,27 +90,27 @@ class Writer:
     def _work(self) -> None:
         is_over = False
         while not is_over:
-            batch, is_over = self._gathered()
+            batch, is_over = self._next_batch()
             self._commit(batch)
         if self._connection is not None:
             self._connection.close()
 
-    def _gathered(self) -> tuple[list[Pending], bool]:
-        """What is queued, waiting until there is something; and whether that was the last."""
+    def _next_batch(self) -> tuple[list[Pending], bool]:
+        """Wait for requests; returns them, and whether they are the last."""
         batch: list[Pending] = []
-        size, each = 0, self._queue.get()
+        size, item = 0, self._queue.get()
         deadline_s = time.monotonic() + FLUSH_S
         with suppress(queue.Empty):
             while True:
-                if each is not None:
-                    batch.append(each)
-                    size += len(each.ids)
+                if item is not None:
+                    batch.append(item)
+                    size += len(item.ids)
                 if size >= COMMIT_REPORTS:
                     return batch, False
                 if batch or self._is_stopping:
-                    each = self._queue.get_nowait()
-                else:  # counters alone wait for reports to go with
-                    each = self._queue.get(timeout=max(0.0, deadline_s - time.monotonic()))
+                    item = self._queue.get_nowait()
+                else:  # counters alone wait for reports
+                    item = self._queue.get(timeout=max(0.0, deadline_s - time.monotonic()))
         return batch, self._is_stopping
 
     def _commit(self, batch: list[Pending]) -> None:
@@ -122,35 +122,35 @@ class Writer:
             if self._condition.is_corrupt:
                 raise StoreCorrupt("damage was found earlier", code="store_corrupt")
             self._write(group_by_task(batch), refusals)
-        except StoreCorrupt as error:  # and counters cannot be kept either
+        except StoreCorrupt as error:  # the refusal counters are lost too
             self._condition.record(error)
-            for each in batch:
-                each.error = error
+            for pending in batch:
+                pending.error = error
         except Exception as error:
             self._failed(batch, refusals, error)
         self.commits += 1
-        with suppress(RuntimeError):  # the loop is closed: nobody waits for an answer
+        with suppress(RuntimeError):  # the loop is closed, so nobody waits for an answer
             self._loop.call_soon_threadsafe(self._answer, batch)
 
     def _write(self, groups: list[Group], refusals: Counter[tuple[int, str]]) -> None:
         if self._connection is None:
             self._connection = self._store.connect(writes=True)
 
-        def told(written: Written) -> Counter[tuple[int, str]]:
-            return sum((group.settle(written) for group in groups), refusals)
+        def settle(existing: Existing) -> Counter[tuple[int, str]]:
+            return sum((group.settle(existing) for group in groups), refusals)
 
         clock = self._condition.clock
         seconds = clock.time_to_store()
-        self._connection.write([group.arrivals for group in groups], told, seconds)
+        self._connection.write([group.arrivals for group in groups], settle, seconds)
         if seconds is not None:
             clock.mark_stored(seconds)
 
     def _failed(
         self, batch: list[Pending], refusals: Counter[tuple[int, str]], error: Exception
     ) -> None:
-        """Nothing of it is acknowledged; refusals are counted with the next commit."""
-        for each in batch:
-            each.error = error
+        """Acknowledge nothing; the next commit stores the refusal counters."""
+        for pending in batch:
+            pending.error = error
         with self._lock:
             self._refusals.update(refusals)
         if not isinstance(error, StoreRefused):
@@ -164,14 +164,14 @@ class Writer:
             self._connection = None
             time.sleep(0 if self._is_stopping else RECONNECT_S)
         if not self._is_stopping:
-            self._queue.put(None)  # there are refusals to count
+            self._queue.put(None)  # so that the next commit stores the counters
 
     def _answer(self, batch: list[Pending]) -> None:
-        for each in batch:
-            self.waiting -= len(each.ids)
-            if each.done.done():  # the sender is gone
+        for pending in batch:
+            self.waiting -= len(pending.ids)
+            if pending.done.done():  # the sender has closed the connection
                 continue
-            if each.error is None:
-                each.done.set_result(each.outcomes)
+            if pending.error is None:
+                pending.done.set_result(pending.outcomes)
             else:
-                each.done.set_exception(each.error)
+                pending.done.set_exception(pending.error)

@@ -1,4 +1,4 @@
-"""The demonstration: a simulated city, perturbed, scored and audited, as one page."""
+"""The demonstration: a simulated city whose trajectories are perturbed, scored and audited."""
 
 import json
 from collections.abc import Mapping
@@ -24,27 +24,27 @@ def build_demo(
 ) -> Path:
     """Write the page into the folder ``out`` and return its path.
 
-    It opens offline and is the same, byte for byte, on every run. ``jobs`` 0 means one
-    process per core; ``progress`` is told of each of `pieces_of_work` as it is finished.
+    The page opens offline and is identical, byte for byte, on every run. ``jobs`` 0 means one
+    process per core. ``progress`` is called after each of the `pieces_of_work`.
     """
     findings = explore(QUICK if quick else FULL, jobs, progress or (lambda count: None))
     return write_whole(out / PAGE_NAME, render(findings).encode())
 
 
 def pieces_of_work(*, quick: bool = False) -> int:
-    """How many pieces of work `build_demo` tells its ``progress`` of."""
+    """The number of pieces of work that `build_demo` reports to its ``progress``."""
     plan = QUICK if quick else FULL
     return 1 + len(plan.settings) + len(plan.audits)
 
 
 def render(findings: Findings) -> str:
-    """The page as text."""
+    """The page's HTML."""
     audit, plan = findings.audit, findings.study.plan
     locations = findings.study.city.locations
     markup = {
         "payload": embedded_json(payload(findings)),
         "views": "".join(view.markup for view in findings.views),
-        "people": f"{plan.gathering.people:,}",
+        "people": f"{plan.survey.people:,}",
         "verdicts": paragraphs(verdicts(findings)),
         "curve_tables": curve_tables(findings),
         "audit_words": paragraphs(audit_words(audit)),
@@ -64,6 +64,6 @@ def render(findings: Findings) -> str:
 
 
 def embedded_json(value: Mapping[str, Any]) -> str:
-    """JSON that no value in it can break out of: the page's parser sees no tag in it."""
+    """JSON without characters that could end its element in the page."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

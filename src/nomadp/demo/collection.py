@@ -60,7 +60,7 @@ class CollectionPlan:
     """Enough that some districts and flows are significant in nearly every repeat."""
     epsilon: str = "4"
     length: int = 3
-    journeys: int = 256
+    codewords: int = 256
     """Codewords in the codebook of the ATLAS task."""
 
     @property
@@ -69,7 +69,7 @@ class CollectionPlan:
 
 
 FULL = CollectionPlan()
-QUICK = CollectionPlan(places=150, devices=300, journeys=64)
+QUICK = CollectionPlan(places=150, devices=300, codewords=64)
 
 
 class Finding(NamedTuple):
@@ -170,7 +170,7 @@ def _bundles(
     trips = create_task(places, "trips", purpose=purpose, zones=districts, **options)
     advance(1)
     purpose = f"Where people go{MARK}"
-    codebook = {"length": plan.length, "size": plan.journeys}
+    codebook = {"length": plan.length, "size": plan.codewords}
     atlas = create_task(places, "atlas", purpose=purpose, **options, **codebook)
     advance(1)
     return [trips, atlas]

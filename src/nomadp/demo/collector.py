@@ -1,4 +1,4 @@
-"""A real ``nomadp serve`` on this machine, for as long as it is used."""
+"""Run a real ``nomadp serve`` on this machine for the duration of a context."""
 
 import json
 import subprocess
@@ -13,27 +13,27 @@ from nomadp.errors import NomadpError
 __all__ = ["CollectorFailed", "Running", "running_collector"]
 
 END_S = 2.0
-"""It gets so long to end by itself: what starts it gets three seconds in all."""
+"""How long the collector may take to end; the demonstration itself has three seconds."""
 
 
 class CollectorFailed(NomadpError):
-    """The collector of the demonstration did not start, or ended too soon."""
+    """The collector of the demonstration did not start, or it ended too early."""
 
     kind = "collector"
 
 
 class Running(NamedTuple):
-    """Where it is, and what opens it to an analyst."""
+    """A running collector: its address, its analyst's token and its process."""
 
     address: str
     token: str
     process: "subprocess.Popen[str]"
 
     def check(self) -> None:
-        """Refuse to go on without it."""
+        """Raise if the collector has ended."""
         if self.process.poll() is not None:
             raise CollectorFailed(
-                "the collector must run until the demonstration ends, and ended with "
+                "the collector must run until the demonstration ends, and it exited with code "
                 f"{self.process.returncode}",
                 code="collector_ended",
                 exit_code=self.process.returncode,
@@ -44,16 +44,16 @@ class Running(NamedTuple):
 def running_collector(
     tasks: Sequence[Path], folder: Path, *, port: int = 0
 ) -> Iterator[Running]:
-    """Serves the tasks in these folders from a store in ``folder``; ends when left."""
+    """Serve the tasks in these folders from a store in ``folder`` until the context ends."""
     store, log = folder / "collector.sqlite", folder / "collector.log"
-    where = ["--store", str(store), "--port", str(port), "--operator-port", "0", "--json"]
-    command = [sys.executable, "-m", "nomadp.demo.signals", "serve", *where, *map(str, tasks)]
-    with log.open("w", encoding="utf-8") as said:
+    options = ["--store", str(store), "--port", str(port), "--operator-port", "0", "--json"]
+    command = [sys.executable, "-m", "nomadp.demo.signals", "serve", *options, *map(str, tasks)]
+    with log.open("w", encoding="utf-8") as log_file:
         process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=said,
+            stderr=log_file,
             text=True,
             encoding="utf-8",
         )
@@ -65,21 +65,21 @@ def running_collector(
 
 def _started(process: "subprocess.Popen[str]", log: Path) -> Running:
     text = _whole_object(process.stdout) if process.stdout is not None else ""
-    found = json.loads(text or "{}")
-    if "addresses" in found:
-        address = found["addresses"]["devices and analysts"]
-        return Running(address, found["tokens"]["analyst"], process)
+    reply = json.loads(text or "{}")
+    if "addresses" in reply:
+        address = reply["addresses"]["devices and analysts"]
+        return Running(address, reply["tokens"]["analyst"], process)
     process.wait()
-    last = log.read_text(encoding="utf-8").strip().splitlines()[-1:]
+    last_line = log.read_text(encoding="utf-8").strip().splitlines()[-1:]
     raise CollectorFailed(
-        f"the collector must start, and ended with {process.returncode}: {''.join(last)}",
+        f"the collector must start, and exited with {process.returncode}: {''.join(last_line)}",
         code="collector_not_started",
         exit_code=process.returncode,
     )
 
 
 def _whole_object(lines: IO[str]) -> str:
-    """The first object of JSON that it prints; nothing if it ends before."""
+    """The first JSON object that the collector prints; empty if it ends before."""
     text = ""
     for line in lines:
         text += line

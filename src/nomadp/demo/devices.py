@@ -1,9 +1,9 @@
-"""Thousands of devices of a simulated city, each of which reports once to every task.
+"""Thousands of simulated devices, each of which reports once to every task.
 
-The journeys are invented; all else is as on a phone. A device fetches the task by its address
-and checks its hash, perturbs by the audited program with the system's randomness, and sends one
-report over a connection of its own, the same bytes again while the collector is busy. Only a
-ledger is missing: nobody is here whose budget it would keep.
+The trajectories are invented, and everything else is as on a phone. A device fetches the task
+and checks its hash, perturbs with the audited program and the system's randomness, and sends a
+report over its own connection. While the collector is busy, it sends the same bytes again. Only
+the ledger is missing, because there is no person whose privacy budget it would track.
 """
 
 import time
@@ -27,69 +27,71 @@ from nomadp.trajectory import TrajectorySet
 __all__ = ["Population", "report_all"]
 
 AT_ONCE = 100
-"""Devices that report before progress is told."""
+"""Devices that report between two updates of the progress."""
 CONNECTIONS = 16
-"""Devices of a process that are under way together: each waits until its report is on disk."""
+"""Devices per process that report at the same time; each waits until its report is on disk."""
 PATIENCE_S = 20.0
 
 
 @dataclass(frozen=True, repr=False)
 class Population:
-    """Everybody who takes part: a journey each, and the tasks of one collector."""
+    """All participants, each with a trajectory, and the tasks of one collector."""
 
     address: str
     task_ids: tuple[str, ...]
-    journeys: TrajectorySet
+    trajectories: TrajectorySet
 
     def __repr__(self) -> str:
-        return f"Population({len(self.journeys)} devices)"
+        return f"Population({len(self.trajectories)} devices)"
 
 
-def report_all(crowd: Population, jobs: int, progress: Callable[[int], None]) -> int:
-    """How many reports the collector acknowledged: one of every device to every task."""
+def report_all(population: Population, jobs: int, progress: Callable[[int], None]) -> int:
+    """Send a report from every device to every task; returns how many were accepted."""
     parts = [
-        range(first, min(first + AT_ONCE, len(crowd.journeys)))
-        for first in range(0, len(crowd.journeys), AT_ONCE)
+        range(first, min(first + AT_ONCE, len(population.trajectories)))
+        for first in range(0, len(population.trajectories), AT_ONCE)
     ]
     acknowledged = 0
-    with closing(run_all(crowd, [partial(_report_some, part) for part in parts], jobs)) as done:
+    with closing(
+        run_all(population, [partial(_report_some, part) for part in parts], jobs)
+    ) as done:
         for position, count in done:
             acknowledged += count
             progress(len(parts[position]))
     return acknowledged
 
 
-def _report_some(part: range, crowd: Population) -> int:
+def _report_some(part: range, population: Population) -> int:
     with ThreadPoolExecutor(CONNECTIONS) as threads:
-        for outcome in threads.map(partial(_report, crowd), part):
+        for outcome in threads.map(partial(_report, population), part):
             if outcome.state != "accepted":
                 raise UploadFailed(
-                    "the collector of the demonstration must take every report, and one is "
+                    "the collector of the demonstration must accept every report, and one is "
                     f"{outcome.state}: {outcome.reason}",
                     code="report_not_taken",
                     state=outcome.state,
                 )
-    return len(part) * len(crowd.task_ids)
+    return len(part) * len(population.task_ids)
 
 
-def _report(crowd: Population, k: int) -> Outcome:
-    """One device, one report to each task; the first that is not taken ends it."""
+def _report(population: Population, k: int) -> Outcome:
+    """Send one device's report to each task, until one is not accepted."""
     outcome = Outcome("accepted")
-    for task_id in crowd.task_ids:
+    for task_id in population.task_ids:
         if outcome.state == "accepted":
-            outcome = _reported(_joined(crowd.address, task_id), crowd, k)
+            outcome = _send(_fetched_task(population.address, task_id), population, k)
     return outcome
 
 
 @lru_cache(maxsize=8)
-def _joined(address: str, task_id: str) -> TaskBundle:
-    """Fetched by each process once: a device does so once, too."""
+def _fetched_task(address: str, task_id: str) -> TaskBundle:
+    """Fetch a task once per process, as a device fetches it once."""
     return fetched(Address.parse(address), task_id)
 
 
-def _reported(bundle: TaskBundle, crowd: Population, k: int) -> Outcome:
-    address = Address.parse(crowd.address)
-    private = PrivateTrajectory.of(crowd.journeys[k], bundle, None)
+def _send(bundle: TaskBundle, population: Population, k: int) -> Outcome:
+    address = Address.parse(population.address)
+    private = PrivateTrajectory.of(population.trajectories[k], bundle, None)
     name = fresh_id()
     body = upload_body(bundle, private, name, bundle.task.epoch(time.time()))
     deadline_s, attempts = time.monotonic() + PATIENCE_S, 0

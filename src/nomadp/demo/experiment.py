@@ -1,4 +1,4 @@
-"""What the page reports: a simulated city, perturbed every way, scored; and the audit."""
+"""The page's numbers: a simulated city, perturbed and scored, and the audit."""
 
 import math
 import os
@@ -13,8 +13,8 @@ from nomadp.analysis.metrics import Evaluation, error_km_each, evaluate, within_
 from nomadp.audit import AuditReport, AuditRequest, run_audit
 from nomadp.budget import as_epsilon
 from nomadp.datasets.city import City, synthetic_city
-from nomadp.demo.results import Gathering
-from nomadp.demo.views import View, seen
+from nomadp.demo.results import SimulatedSurvey
+from nomadp.demo.views import View, draw_views
 from nomadp.engine.local import perturb_set
 from nomadp.engine.workers import run_all
 from nomadp.geometry import Floats
@@ -35,32 +35,32 @@ __all__ = [
 ]
 
 Progress = Callable[[int], None]
-"""Told how many pieces of work were finished since it was last called."""
+"""Called with the number of pieces of work finished since the last call."""
 Setting = tuple[str, str]
 """A mechanism and an epsilon."""
 
 
 @dataclass(frozen=True)
 class DemoPlan:
-    """The same plan gives the same numbers, whatever the machine."""
+    """The settings of the page. The same plan gives the same numbers on every machine."""
 
     seed: int = 1
     places: int = 1000
     trips: int = 2000
     evaluated: int = 600
-    """Journeys behind every point of the charts."""
+    """Trajectories behind every point of the charts."""
     shown: int = 24
-    """Journeys on the map."""
+    """Trajectories on the map."""
     draws: int = 8
-    """Reports of each shown journey, to show how random one report is."""
+    """Reports of each shown trajectory, which show how random a report is."""
     mechanisms: tuple[str, ...] = ("exp", "tp", "atp", "atlas")
     epsilons: tuple[str, ...] = ("1", "2", "4", "8")
     radii_km: tuple[float, ...] = (0.5, 1.0, 2.0)
     audited_epsilons: tuple[str, ...] = ("4",)
-    """That of the collection; to walk every choice at another takes half a minute of a core."""
+    """The epsilon of the collection. Auditing another takes half a minute of one core."""
     audited_lengths: tuple[int, ...] = (1, 2, 3)
     sampler_draws: int = 1_000_000
-    gathering: Gathering = field(default_factory=Gathering)
+    survey: SimulatedSurvey = field(default_factory=SimulatedSurvey)
     command: str = "nomadp demo"
 
     @property
@@ -70,7 +70,7 @@ class DemoPlan:
 
     @property
     def audits(self) -> list[AuditRequest]:
-        """The audit in parts that can be walked at the same time; the gallery is the last."""
+        """The audit in parts that can run at the same time; the last is the gallery."""
         parts = [
             AuditRequest(
                 mechanisms=(name,),
@@ -101,7 +101,7 @@ QUICK = DemoPlan(
     audited_epsilons=("1",),
     audited_lengths=(1, 2),
     sampler_draws=100_000,
-    gathering=Gathering(people=2000, journeys=64, areas="grid:8"),
+    survey=SimulatedSurvey(people=2000, codewords=64, areas="grid:8"),
     command="nomadp demo --quick",
 )
 
@@ -112,16 +112,16 @@ class Run:
 
     evaluation: Evaluation
     error_half_width: float
-    """Of the 95 % interval of the normalised error, over journeys."""
+    """Half the width of the error's 95 % confidence interval, over trajectories."""
     range_half_width: tuple[float, ...]
-    """Likewise of the percentage within each radius."""
+    """The same for the percentage within each radius."""
     draws: Sequences
-    """Reports of the shown journeys: all of the first, then all of the second..."""
+    """Reports of the shown trajectories: all of the first, then all of the second, etc."""
 
 
 @dataclass(frozen=True)
 class Study:
-    """What is perturbed: the plan, its city, and the journeys the map shows."""
+    """The plan, its city, and the trajectories that the map shows."""
 
     plan: DemoPlan
     city: City
@@ -130,21 +130,21 @@ class Study:
 
 @dataclass(frozen=True)
 class Findings:
-    """All that was found, before it is turned into a page."""
+    """All results, from which the page is made."""
 
     study: Study
     runs: dict[Setting, Run]
     audit: AuditReport
     views: tuple[View, ...]
-    """What a collector learns of many reports, drawn."""
+    """Maps of the estimates from many reports."""
 
     @property
     def floors(self) -> Evaluation:
-        """Any evaluation: the floors do not depend on what was reported."""
+        """The baselines, which are the same in every evaluation."""
         return self.runs[self.study.plan.settings[0]].evaluation
 
 
-Found = Run | AuditReport | tuple[View, ...]
+Result = Run | AuditReport | tuple[View, ...]
 
 
 def explore(plan: DemoPlan, jobs: int, progress: Progress) -> Findings:
@@ -152,18 +152,18 @@ def explore(plan: DemoPlan, jobs: int, progress: Progress) -> Findings:
     city = synthetic_city(plan.seed, places=plan.places, trips=plan.trips)
     study = Study(plan, city, journeys_to_show(city, plan.shown))
     audits, settings = plan.audits, plan.settings
-    calls: list[Callable[[Study], Found]] = [
+    calls: list[Callable[[Study], Result]] = [
         *(partial(_perturbed, setting) for setting in settings),
         *(partial(_audited, request) for request in audits),
-        _gathered,
+        _surveyed,
     ]
-    found: dict[int, Found] = {}
-    # Last is slowest; started first, so that no core ends up waiting for another.
-    with closing(run_all(study, calls[::-1], jobs or os.cpu_count() or 1)) as results:
-        for position, result in results:
-            found[len(calls) - 1 - position] = result
+    results: dict[int, Result] = {}
+    # The last calls are the slowest. They start first, so that no core waits at the end.
+    with closing(run_all(study, calls[::-1], jobs or os.cpu_count() or 1)) as finished:
+        for position, result in finished:
+            results[len(calls) - 1 - position] = result
             progress(1)
-    ordered = [found[k] for k in range(len(calls))]
+    ordered = [results[k] for k in range(len(calls))]
     runs = [result for result in ordered if isinstance(result, Run)]
     return Findings(
         study,
@@ -174,7 +174,7 @@ def explore(plan: DemoPlan, jobs: int, progress: Progress) -> Findings:
 
 
 def journeys_to_show(city: City, count: int) -> tuple[int, ...]:
-    """Journeys of all lengths, wide before narrow; how well they are reported plays no part."""
+    """Choose trajectories of all lengths and extents, without looking at their reports."""
     lengths = city.trajectories.lengths
     extent_km = np.array([_extent_km(city, k) for k in range(len(lengths))])
     middle = (int(lengths.min()) + int(lengths.max())) / 2
@@ -186,6 +186,7 @@ def journeys_to_show(city: City, count: int) -> tuple[int, ...]:
         wanted = min(len(alike), math.ceil(count / len(kinds)))
         queues.append(alike[(np.arange(wanted) + 1) * len(alike) // (wanted + 1)])
     turns = max(map(len, queues))
+    # Alternate between lengths, so that the first ones shown are varied.
     picked = [int(queue[k]) for k in range(turns) for queue in queues if k < len(queue)]
     return tuple(picked[:count])
 
@@ -202,7 +203,7 @@ def _perturbed(setting: Setting, study: Study) -> Run:
     randomness = SeededRandom(plan.seed).bound_to(mechanism.identity)
     true = study.city.trajectories.select(range(plan.evaluated))
     again = study.city.trajectories.select(np.repeat(study.shown, plan.draws))
-    # One call, so that every report, scored or shown, draws from a stream of its own.
+    # One call, so that every report, scored or shown, has its own random stream.
     reported = perturb_set(mechanism, _joined(true, again), randomness, keep_tids=True)
     scored = reported.select(range(len(true)))
     error_km = error_km_each(locations, true, scored)
@@ -218,7 +219,7 @@ def _perturbed(setting: Setting, study: Study) -> Run:
 
 
 def _half_width(score: Floats) -> float:
-    """Of the 95 % interval of a mean over journeys."""
+    """Half the width of the 95 % confidence interval of a mean over trajectories."""
     return 1.96 * float(score.std(ddof=1)) / math.sqrt(len(score))
 
 
@@ -230,9 +231,9 @@ def _joined(first: TrajectorySet, second: TrajectorySet) -> TrajectorySet:
     )
 
 
-def _gathered(study: Study) -> tuple[View, ...]:
+def _surveyed(study: Study) -> tuple[View, ...]:
     plan = study.plan
-    return seen(plan.gathering, plan.seed, plan.places)
+    return draw_views(plan.survey, plan.seed, plan.places)
 
 
 def _audited(request: AuditRequest, study: Study) -> AuditReport:

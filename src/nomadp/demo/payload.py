@@ -1,7 +1,7 @@
-"""What the page's scripts read: the findings as plain numbers, and the budget splits.
+"""The data for the page's scripts: the findings as plain numbers, and the budget splits.
 
-Coordinates leave here as kilometres east and north of the city's middle, and errors as
-kilometres, so that the page itself does no geography.
+Coordinates are kilometres east and north of the city's middle, and errors are kilometres, so
+that the page needs no geographic projection.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from nomadp.datasets.city import City
 from nomadp.datasets.city_ground import city_ground
 from nomadp.datasets.city_layout import BLOCK_KM
 from nomadp.demo.experiment import Findings, Run
-from nomadp.demo.projection import Flat
+from nomadp.demo.projection import FlatProjection
 from nomadp.geometry import Floats
 from nomadp.mechanisms import make_mechanism
 
@@ -29,9 +29,9 @@ TITLES = {
 
 
 def payload(findings: Findings) -> dict[str, Any]:
-    """Everything the page draws, ready for JSON."""
+    """All data that the page draws, as JSON values."""
     plan, city = findings.study.plan, findings.study.city
-    flat = Flat.of(city.locations)
+    flat = FlatProjection.of(city.locations)
     x_km, y_km = flat.km(np.stack([city.locations.lng, city.locations.lat], axis=-1)).T
     return {
         "places": {
@@ -58,12 +58,12 @@ def payload(findings: Findings) -> dict[str, Any]:
     }
 
 
-def _ground(seed: int, flat: Flat) -> dict[str, Any]:
-    """Streets, avenues and the river, in kilometres; ten metres are enough for a line."""
+def _ground(seed: int, flat: FlatProjection) -> dict[str, Any]:
+    """Streets, avenues and the river in kilometres, rounded to ten metres."""
     ground = city_ground(seed)
 
-    def lines(each: Sequence[Floats]) -> list[list[float]]:
-        return [_rounded(flat.km(line).ravel(), 2) for line in each]
+    def lines(paths: Sequence[Floats]) -> list[list[float]]:
+        return [_rounded(flat.km(line).ravel(), 2) for line in paths]
 
     return {
         "streets": lines(ground.streets),
@@ -80,13 +80,13 @@ def _journey(city: City, k: int) -> dict[str, Any]:
 
 
 def _central_km(city: City, k: int) -> list[float]:
-    """What always answering with the most central location misses by, point by point."""
+    """The error of the constant baseline at each point."""
     locations = city.locations
     return _rounded(locations.distances_km(locations.medoid)[city.trajectories[k]], 3)
 
 
 def _reports(findings: Findings, name: str, epsilon: str) -> list[list[list[list[float]]]]:
-    """By journey, then by draw: the reported locations and their errors in km."""
+    """The reported locations and their errors in km, by trajectory and draw."""
     draws = findings.runs[name, epsilon].draws
     study = findings.study
     count, locations = study.plan.draws, study.city.locations
@@ -113,13 +113,13 @@ def _curves(findings: Findings) -> dict[str, Any]:
         }
 
     def by_radius(show: Callable[[Run], Sequence[float]]) -> dict[str, list[list[float]]]:
-        found = {
+        by_epsilon = {
             name: [show(runs[name, epsilon]) for epsilon in plan.epsilons]
             for name in plan.mechanisms
         }
         return {
-            name: [_rounded(each, 3) for each in zip(*rows, strict=True)]
-            for name, rows in found.items()
+            name: [_rounded(values, 3) for values in zip(*rows, strict=True)]
+            for name, rows in by_epsilon.items()
         }
 
     both = {"constant": floors.constant, "uniform": floors.uniform}
@@ -130,14 +130,14 @@ def _curves(findings: Findings) -> dict[str, Any]:
         "range": by_radius(lambda run: run.evaluation.measured.range_query),
         "range_half_width": by_radius(lambda run: run.range_half_width),
         "floors": {
-            "error": {name: round(each.normalised_error, 5) for name, each in both.items()},
-            "range": {name: _rounded(each.range_query, 3) for name, each in both.items()},
+            "error": {name: round(scores.normalised_error, 5) for name, scores in both.items()},
+            "range": {name: _rounded(scores.range_query, 3) for name, scores in both.items()},
         },
     }
 
 
 def _splits(city: City, name: str) -> dict[str, list[dict[str, Any]]]:
-    """By length, every step with its exact share of epsilon as [numerator, denominator]."""
+    """The steps for each length, with exact shares of epsilon as [numerator, denominator]."""
     mechanism = make_mechanism(name, city.locations, 1)
     longest = int(city.trajectories.lengths.max())
     return {

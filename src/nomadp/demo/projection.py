@@ -1,4 +1,4 @@
-"""Kilometres east and north of a city's middle: what the page draws in, flat enough for it."""
+"""A flat projection to kilometres east and north of a city's middle."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,19 +8,19 @@ import numpy as np
 from nomadp.geometry import DEGREE_KM, Floats
 from nomadp.locations import LocationSet
 
-__all__ = ["Flat"]
+__all__ = ["FlatProjection"]
 
 
 @dataclass(frozen=True)
-class Flat:
-    """Around one point, in degrees."""
+class FlatProjection:
+    """An equirectangular projection around one point, given in degrees."""
 
     lat: float
     lng: float
 
     @classmethod
-    def of(cls, locations: LocationSet) -> "Flat":
-        """Around the mean of the locations."""
+    def of(cls, locations: LocationSet) -> "FlatProjection":
+        """The projection around the mean of the locations."""
         return cls(float(locations.lat.mean()), float(locations.lng.mean()))
 
     @property
@@ -28,9 +28,9 @@ class Flat:
         return np.array([DEGREE_KM * np.cos(np.radians(self.lat)), DEGREE_KM])
 
     def km(self, degrees: Any) -> Floats:
-        """Of (n, 2) longitudes and latitudes."""
+        """Project (n, 2) longitudes and latitudes to kilometres."""
         return np.asarray((np.asarray(degrees) - (self.lng, self.lat)) * self._scale)
 
     def degrees(self, km: Any) -> Floats:
-        """The other way."""
+        """Convert (n, 2) kilometres back to longitudes and latitudes."""
         return np.asarray(np.asarray(km) / self._scale + (self.lng, self.lat))

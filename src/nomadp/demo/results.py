@@ -1,7 +1,7 @@
-"""What a collector learns from the reports of many, beside what it never sees: the truth.
+"""Estimates from many reports, compared with the truth, which a real collector never sees.
 
-Simulated from a seed like all of the page, so that the page is the same on every run; the
-collection that is held beside it (see `collection`) draws anew.
+The reports are simulated from a seed, so that the page is identical on every run. The module
+`collection` draws fresh reports instead.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,50 +27,50 @@ from nomadp.reports.counts import counts_of
 from nomadp.trajectory import TrajectorySet
 from nomadp.zones import Zones, zones_of
 
-__all__ = ["Gathering", "Pair", "gathered"]
+__all__ = ["SimulatedSurvey", "Pair", "compared"]
 
 TOP = 10
 SHOWN = 60
-"""True journeys that are drawn."""
+"""The number of true trajectories that are drawn."""
 
 
 @dataclass(frozen=True)
-class Gathering:
-    """How many people report, and how."""
+class SimulatedSurvey:
+    """The number of people, and how they report."""
 
     people: int = 20_000
     epsilon: str = "4"
     length: int = 3
-    journeys: int = 256
+    codewords: int = 256
     areas: str = "grid:16"
 
 
 @dataclass(frozen=True)
 class Pair:
-    """One question: its answer, the truth in the same form, and how near the one is."""
+    """The estimate and the truth of one query, and a sentence that compares them."""
 
     name: str
-    asked: str
-    learned: Table
+    mechanism: str
+    estimate: Table
     true: Table
-    nearness: str
+    comparison: str
 
 
-def gathered(how: Gathering, seed: int, places: int) -> list[Pair]:
-    """Density, flows, hotspots and journeys; hotspots are asked directly, the rest of ATLAS."""
+def compared(how: SimulatedSurvey, seed: int, places: int) -> list[Pair]:
+    """Density, flows and trajectories from ATLAS, and hotspots from a frequency oracle."""
     city = synthetic_city(seed, places=places, trips=how.people)
     moved = _of_one_length(city.trajectories, how.length)
     locations, epsilon = city.locations, as_epsilon(how.epsilon)
     areas, between = zones_of(locations, how.areas), city_districts(locations, seed)
-    pinned = build_pinned(locations, [how.length], epsilon, how.journeys)
+    pinned = build_pinned(locations, [how.length], epsilon, how.codewords)
     atlas = make_mechanism("atlas", locations, how.epsilon, pinned=pinned)
     visits = make_mechanism("visits", locations, how.epsilon, zones=how.areas)
-    asked: tuple[dict[str, Any], ...] = (
+    queries: tuple[dict[str, Any], ...] = (
         {"kind": "density", "areas": how.areas},
         {"kind": "flows", "areas": between},
         {"kind": "trajectories"},
     )
-    density, flows, journeys = _answers(atlas, moved, asked, seed)
+    density, flows, journeys = _answers(atlas, moved, queries, seed)
     (hotspots,) = _answers(visits, city.trajectories, ({"kind": "hotspots"},), seed)
     return [
         Pair("density", "ATLAS", density, *_placed(density, moved, areas)),
@@ -80,76 +80,81 @@ def gathered(how: Gathering, seed: int, places: int) -> list[Pair]:
     ]
 
 
-def _of_one_length(journeys: TrajectorySet, length: int) -> TrajectorySet:
-    """As devices bring them to the length of their task."""
-    count = len(journeys)
-    rows = np.stack([resample(journeys[k].tolist(), length) for k in range(count)])
+def _of_one_length(trajectories: TrajectorySet, length: int) -> TrajectorySet:
+    """Resample trajectories to one length, as devices do."""
+    count = len(trajectories)
+    rows = np.stack([resample(trajectories[k].tolist(), length) for k in range(count)])
     offsets = np.arange(count + 1) * length
     return TrajectorySet(offsets, rows.ravel(), tuple(map(str, range(count))))
 
 
 def _answers(
     mechanism: Mechanism,
-    journeys: TrajectorySet,
-    asked: Sequence[Mapping[str, Any]],
+    trajectories: TrajectorySet,
+    queries: Sequence[Mapping[str, Any]],
     seed: int,
 ) -> list[Table]:
     randomness = SeededRandom(seed).bound_to(mechanism.identity)
-    counts = counts_of(mechanism, perturb_set(mechanism, journeys, randomness, keep_tids=True))
-    learned = fit(mechanism, counts)
-    found = [run_query(mechanism, counts, question, model=learned) for question in asked]
-    return [with_shapes(each, mechanism.locations) for each in found]
+    counts = counts_of(
+        mechanism, perturb_set(mechanism, trajectories, randomness, keep_tids=True)
+    )
+    model = fit(mechanism, counts)
+    tables = [run_query(mechanism, counts, query, model=model) for query in queries]
+    return [with_shapes(table, mechanism.locations) for table in tables]
 
 
-def _placed(answer: Table, journeys: TrajectorySet, areas: Zones) -> tuple[Table, str]:
+def _placed(estimate: Table, trajectories: TrajectorySet, areas: Zones) -> tuple[Table, str]:
     """The true share of visits in each area."""
-    visits = np.bincount(areas.of[journeys.locations], minlength=len(areas)).astype(float)
+    visits = np.bincount(areas.of[trajectories.locations], minlength=len(areas)).astype(float)
     true = dict(zip(areas.names, visits / visits.sum(), strict=True))
-    share = np.array([true[name] for name in answer["zone"]])
-    return _known(answer, "share", share), _nearness(answer["share"], share, "areas")
+    share = np.array([true[name] for name in estimate["zone"]])
+    return _with_truth(estimate, "share", share), _comparison(estimate["share"], share, "areas")
 
 
-def _between(answer: Table, journeys: TrajectorySet, zones: Zones) -> tuple[Table, str]:
-    """The true share of trips from each area to each."""
-    first, last = journeys.offsets[:-1], journeys.offsets[1:] - 1
-    start, end = (zones.of[journeys.locations[at]] for at in (first, last))
+def _between(estimate: Table, trajectories: TrajectorySet, zones: Zones) -> tuple[Table, str]:
+    """The true share of trips for each origin-destination pair."""
+    first, last = trajectories.offsets[:-1], trajectories.offsets[1:] - 1
+    start, end = (zones.of[trajectories.locations[at]] for at in (first, last))
     count = np.bincount(start * len(zones) + end, minlength=len(zones) ** 2).astype(float)
     share = count / count.sum()
-    # Most stay where they are, which no map shows.
+    # Most trips stay in their district, and maps do not show those.
     leave = np.array(
-        [a != b for a, b in zip(answer["origin"], answer["destination"], strict=True)]
+        [a != b for a, b in zip(estimate["origin"], estimate["destination"], strict=True)]
     )
-    words = _nearness(answer["flow"][leave], share[leave], "flows between districts")
-    return _known(answer, "flow", share), words
+    comparison = _comparison(estimate["flow"][leave], share[leave], "flows between districts")
+    return _with_truth(estimate, "flow", share), comparison
 
 
-def _sample(answer: Table, journeys: TrajectorySet, city: City) -> tuple[Table, str]:
-    """Some true journeys: a report is decoded alone, so none of them has a counterpart."""
-    some = journeys.select(range(min(SHOWN, len(journeys))))
-    place = some.locations
+def _sample(estimate: Table, trajectories: TrajectorySet, city: City) -> tuple[Table, str]:
+    """Some true trajectories. They are not matched with decoded ones."""
+    sample = trajectories.select(range(min(SHOWN, len(trajectories))))
+    place = sample.locations
     column = {
-        "tid": np.repeat(some.tids, some.lengths).tolist(),
-        "seq": np.concatenate([np.arange(length) for length in some.lengths]),
+        "tid": np.repeat(sample.tids, sample.lengths).tolist(),
+        "seq": np.concatenate([np.arange(length) for length in sample.lengths]),
         "location_id": [city.locations.ids[k] for k in place],
         "lat": city.locations.lat[place],
         "lng": city.locations.lng[place],
     }
-    middle_km = float(np.median(answer["radius_km"]))
-    words = f"Half of all decoded points are known to within {middle_km:.2g} km or better."
-    return Table("trajectories", column), words
+    middle_km = float(np.median(estimate["radius_km"]))
+    comparison = (
+        f"Half of the decoded points have a credible radius of {middle_km:.2g} km or less."
+    )
+    return Table("trajectories", column), comparison
 
 
-def _known(answer: Table, value: str, share: Floats) -> Table:
-    """The answer's rows, with the truth in them and no doubt about it."""
-    sure = {"ci_low": share, "ci_high": share, "significant": np.ones(len(share), bool)}
-    return replace(answer, columns={**answer.columns, value: share, **sure})
+def _with_truth(estimate: Table, value: str, share: Floats) -> Table:
+    """The estimate's rows with the true shares, which have no uncertainty."""
+    exact = {"ci_low": share, "ci_high": share, "significant": np.ones(len(share), bool)}
+    return replace(estimate, columns={**estimate.columns, value: share, **exact})
 
 
-def _nearness(learned: Floats, true: Floats, of: str) -> str:
+def _comparison(estimate: Floats, true: Floats, of: str) -> str:
     top = min(TOP, len(true))
-    found = {*np.argsort(-learned)[:top].tolist()} & {*np.argsort(-true)[:top].tolist()}
-    apart = float(np.abs(learned - true).sum()) / 2
+    shared = {*np.argsort(-estimate)[:top].tolist()} & {*np.argsort(-true)[:top].tolist()}
+    # Half the L1 distance: the share that would have to move to match the truth.
+    total_variation = float(np.abs(estimate - true).sum()) / 2
     return (
-        f"{len(found)} of the {top} busiest {of} are among the {top} with the highest "
-        f"estimates. {100 * apart:.1f}\u00a0% of the total is in the wrong place."
+        f"{len(shared)} of the {top} busiest {of} are among the {top} with the highest "
+        f"estimates. {100 * total_variation:.1f}\u00a0% of the total is in the wrong place."
     )

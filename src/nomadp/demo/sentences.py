@@ -49,11 +49,11 @@ def range_verdict(findings: Findings) -> str:
     """Compare the best mechanism's share of close points with the better baseline's."""
     plan, floors = findings.study.plan, findings.floors
     k = min(1, len(plan.radii_km) - 1)
-    found = {
+    percent_near = {
         setting: run.evaluation.measured.range_query[k]
         for setting, run in findings.runs.items()
     }
-    (name, epsilon), best = max(found.items(), key=lambda item: item[1])
+    (name, epsilon), best = max(percent_near.items(), key=lambda item: item[1])
     floor = max(floors.constant.range_query[k], floors.uniform.range_query[k])
     return (
         f"{LABELS[name]} at ε = {epsilon} reports the most points within "

@@ -1,7 +1,7 @@
-"""Runs ``nomadp`` until it ends, or until whoever started it is gone, however they went.
+"""Run ``nomadp`` until it ends, or until the process that started it ends for any reason.
 
-A process that was killed cannot stop the ones it started: they would be there for ever. This
-one holds a pipe from its starter, which closes with it.
+A killed process cannot stop its children, which would then run forever. This child has a pipe
+from its parent, and the system closes the pipe when the parent ends.
 """
 
 import os
@@ -13,14 +13,14 @@ import threading
 __all__: list[str] = []
 
 
-def _leave_with_the_starter(pipe: int) -> None:
+def _end_with_parent(pipe: int) -> None:
     while os.read(pipe, 64):
         pass
     os.kill(os.getpid(), signal.SIGTERM)
 
 
 if __name__ == "__main__":
-    pipe = os.dup(0)  # standard input goes to the command, which reads none
-    threading.Thread(target=_leave_with_the_starter, args=(pipe,), daemon=True).start()
+    pipe = os.dup(0)  # the command itself does not read standard input
+    threading.Thread(target=_end_with_parent, args=(pipe,), daemon=True).start()
     runpy.run_module("nomadp", run_name="__main__", alter_sys=True)
     sys.exit(0)

@@ -12,11 +12,11 @@ from nomadp.answers.summary import summary
 from nomadp.answers.svg import svg
 from nomadp.answers.table import Table
 from nomadp.datasets.city import synthetic_city
-from nomadp.demo.projection import Flat
-from nomadp.demo.results import Gathering, Pair, gathered
+from nomadp.demo.projection import FlatProjection
+from nomadp.demo.results import Pair, SimulatedSurvey, compared
 from nomadp.locations import LocationSet
 
-__all__ = ["View", "seen"]
+__all__ = ["View", "draw_views"]
 
 LABELS = {
     "density": "Density",
@@ -28,7 +28,7 @@ LABELS = {
 
 @dataclass(frozen=True)
 class View:
-    """One question on the page."""
+    """One query on the page."""
 
     name: str
     markup: str
@@ -38,62 +38,62 @@ class View:
         return LABELS[self.name]
 
 
-def seen(how: Gathering, seed: int, places: int) -> tuple[View, ...]:
-    """Every view, drawn; the ground beneath is the page's own, put in where it says so."""
+def draw_views(how: SimulatedSurvey, seed: int, places: int) -> tuple[View, ...]:
+    """Draw every view. The maps refer to the page's drawing of streets and river."""
     locations = synthetic_city(seed, places=places, trips=1).locations
     return tuple(
-        View(pair.name, _panel(pair, how, locations)) for pair in gathered(how, seed, places)
+        View(pair.name, _panel(pair, how, locations)) for pair in compared(how, seed, places)
     )
 
 
-def _panel(pair: Pair, how: Gathering, locations: LocationSet) -> str:
-    by = "ATLAS" if pair.asked == "ATLAS" else f"the frequency oracle “{pair.asked}”"
-    scene = scene_of(pair.learned, locations)
-    told = "" if pair.name == "trajectories" else summary(pair.learned, scene)
-    words = filter_words(pair.learned, scene)
+def _panel(pair: Pair, how: SimulatedSurvey, locations: LocationSet) -> str:
+    by = "ATLAS" if pair.mechanism == "ATLAS" else f"the frequency oracle “{pair.mechanism}”"
+    scene = scene_of(pair.estimate, locations)
+    sentence = "" if pair.name == "trajectories" else summary(pair.estimate, scene)
+    filter_note = filter_words(pair.estimate, scene)
     return (
         f'<div class="view" id="view-{pair.name}">'
-        f'<p class="summary">{escape(f"{pair.nearness} {told}".strip())}</p>'
+        f'<p class="summary">{escape(f"{pair.comparison} {sentence}".strip())}</p>'
         '<div class="maps">'
         f"{_figure(pair.true, locations, f'{pair.name}-true', 'True', 'nobody sees this')}"
-        f"{_figure(pair.learned, locations, pair.name, 'Estimated', _source(by, how))}"
+        f"{_figure(pair.estimate, locations, pair.name, 'Estimated', _source(by, how))}"
         f"</div>{legend(scene, f'{pair.name}-key') if scene is not None else ''}"
-        f'<div class="filter"><p>{escape(words)}</p></div>'
+        f'<div class="filter"><p>{escape(filter_note)}</p></div>'
         "<details><summary>The numbers on the map</summary>"
-        f'<div class="rows">{listing(pair.learned, scene)}</div></details></div>'
+        f'<div class="rows">{listing(pair.estimate, scene)}</div></details></div>'
     )
 
 
-def _source(by: str, how: Gathering) -> str:
+def _source(by: str, how: SimulatedSurvey) -> str:
     return f"from {how.people:,} reports of {by} at ε = {how.epsilon}"
 
 
-def _figure(table: Table, locations: LocationSet, key: str, name: str, said: str) -> str:
+def _figure(table: Table, locations: LocationSet, key: str, name: str, note: str) -> str:
     scene = scene_of(table, locations)
     if scene is None:
         return ""
-    told = LABELS[table.kind].lower()
+    label = LABELS[table.kind].lower()
     drawn = svg(
         scene,
-        f"Map of {told}, {name.lower()}",
+        f"Map of {label}, {name.lower()}",
         lambda row: row_name(table, row),
         key,
         _ground(scene, locations),
     )
     return (
-        f'<figure class="map"><figcaption><b>{escape(name)}</b> <span>{escape(said)}</span>'
+        f'<figure class="map"><figcaption><b>{escape(name)}</b> <span>{escape(note)}</span>'
         f"</figcaption>{drawn}</figure>"
     )
 
 
 def _ground(scene: Scene, locations: LocationSet) -> str:
-    """Where the page's ground, which is in kilometres, lies in a frame."""
+    """Refer to the page's ground, which is drawn in kilometres."""
     return f'<use href="#ground" transform="{_transform(scene.frame, locations)}"/>'
 
 
 def _transform(frame: Frame, locations: LocationSet) -> str:
-    """From kilometres east and north of the middle to points of the picture."""
-    flat = Flat.of(locations)
+    """The transform from kilometres east and north of the middle to points of the picture."""
+    flat = FlatProjection.of(locations)
     corners = frame.at(flat.degrees([[0.0, 0.0], [1.0, 1.0]]))
     (x0, y0), (x1, y1) = corners.tolist()
     return f"matrix({x1 - x0:.4f} 0 0 {y1 - y0:.4f} {x0:.2f} {y0:.2f})"
