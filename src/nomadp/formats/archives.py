@@ -1,8 +1,8 @@
-"""Where the bytes of an import come from: a file, or what a zip or gzip file holds.
+"""Sources of bytes for imports: files, and the contents of zip and gzip files.
 
-Nothing is unpacked onto the disk. What unpacks to far more than any export would is refused, by
-what an archive says before it is opened and by what comes out while it is read (`bounded.py`).
-A file inside an archive is known by its number: its name may say where somebody went.
+Nothing is unpacked to disk. Archives that expand to far more than any export are rejected: by
+the sizes that they state, and by what they expand to while being read (`bounded.py`). A file
+inside an archive is named by its number, because its name may say where somebody went.
 """
 
 import zipfile
@@ -27,10 +27,10 @@ LOCKED = 0x1
 
 @dataclass(frozen=True)
 class ByteSource:
-    """Bytes that can be read from their beginning, as often as wanted."""
+    """Bytes that can be read from the start repeatedly."""
 
     label: str
-    """What a refusal calls it."""
+    """The name of the source in errors."""
     opened: Callable[[], BinaryIO]
     size: int
 
@@ -39,7 +39,7 @@ class ByteSource:
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
-        """The stream, closed at the end."""
+        """A context manager that opens and closes the stream."""
         try:
             with self.opened() as stream:
                 yield stream
@@ -56,7 +56,7 @@ class ByteSource:
 
 
 def file_source(path: Path, progress: Progress | None = None) -> ByteSource:
-    """A file as it is."""
+    """A file as a source, without unpacking it."""
     try:
         size = path.stat().st_size
     except OSError as error:
@@ -75,7 +75,7 @@ def is_zip(head: bytes) -> bool:
 
 
 def unpacked(source: ByteSource) -> ByteSource:
-    """What a gzip file holds; anything else as it is."""
+    """The contents of a gzip file; any other source unchanged."""
     if not source.head().startswith(GZIP):
         return source
 
@@ -85,7 +85,7 @@ def unpacked(source: ByteSource) -> ByteSource:
 
 
 def inside(path: Path) -> list[ByteSource]:
-    """The files of a zip file, numbered in its order; folders have none."""
+    """The files in a zip file, numbered in its order. Folders are not counted."""
     files = unharmed(str(path), lambda: _listed(path))
     size = path.stat().st_size
     if sum(each.file_size for each in files) > most_bytes(size) or len(files) > MOST_FILES:

@@ -1,6 +1,7 @@
-"""Frames of other libraries as tables of Arrow: whatever can stream itself to Arrow.
+"""Frames of other libraries as Arrow tables: all objects that can stream to Arrow.
 
-pandas, polars, DuckDB and GeoPandas can. Importing this is cheap; Arrow is imported when used.
+pandas, polars, DuckDB and GeoPandas can. Importing this module is cheap: it imports Arrow only
+when needed.
 """
 
 import json
@@ -42,7 +43,7 @@ WGS84 = {("OGC", "CRS84"), ("EPSG", "4326")}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Frame:
-    """A frame, streamed once, and what refusals call it: its kind, nothing of its content."""
+    """A frame, streamed once, and its name in errors: its type, and nothing of its content."""
 
     name: str
     table: Any
@@ -52,17 +53,17 @@ class Frame:
 
     @property
     def geometry(self) -> str | None:
-        """The first column that GeoPandas says holds geometry; refused off WGS84."""
+        """The first geometry column of GeoPandas. Raises `SchemaError` if it is not WGS84."""
         for field in self.table.schema:
-            said = field.metadata or {}
-            if said.get(b"ARROW:extension:name", b"").startswith(b"geoarrow."):
-                _check_crs(self.name, said.get(b"ARROW:extension:metadata", b""))
+            metadata = field.metadata or {}
+            if metadata.get(b"ARROW:extension:name", b"").startswith(b"geoarrow."):
+                _check_crs(self.name, metadata.get(b"ARROW:extension:metadata", b""))
                 return str(field.name)
         return None
 
 
 def framed(source: "Source | Frame") -> "Frame | None":
-    """None for what is a path."""
+    """The source as a frame; None for a path."""
     if isinstance(source, Frame):
         return source
     if isinstance(source, ArrowObject):
@@ -71,7 +72,7 @@ def framed(source: "Source | Frame") -> "Frame | None":
 
 
 def called(source: "AnyPath | Frame") -> str:
-    """What refusals call a file or a frame."""
+    """The name of a file or a frame in errors."""
     return source.name if isinstance(source, Frame) else fspath(source)
 
 
@@ -80,29 +81,29 @@ def name_of(data: ArrowObject) -> str:
 
 
 def arrow_table(data: ArrowObject) -> "pa.Table":
-    """Its columns, in the plain kinds of Arrow; geometry of GeoPandas as WKB."""
+    """The columns as an Arrow table of plain types; geometry of GeoPandas becomes WKB."""
     require("tables")
     import pyarrow as pa
 
     frame: Any = data
-    # GeoPandas streams its geometry through a method of its own, not as other frames do.
-    own = hasattr(type(data), "to_arrow") and hasattr(type(data), "__geo_interface__")
+    # Only this method of GeoPandas includes the geometry.
+    is_geopandas = hasattr(type(data), "to_arrow") and hasattr(type(data), "__geo_interface__")
     try:
-        found = pa.table(frame.to_arrow() if own else frame)
-        kinds = [field.with_type(_plain(field.type)) for field in found.schema]
-        return found.cast(pa.schema(kinds, found.schema.metadata))
+        table = pa.table(frame.to_arrow() if is_geopandas else frame)
+        kinds = [field.with_type(_plain(field.type)) for field in table.schema]
+        return table.cast(pa.schema(kinds, table.schema.metadata))
     except (pa.ArrowException, TypeError, ValueError):
         pass
-    # Raised outside the handler: the original may quote the frame.
+    # Raised outside the handler: the original error may quote the frame.
     raise SchemaError(
-        f"{name_of(data)} must be a table that Arrow can read, and is not; give every column "
-        "one kind of values",
+        f"{name_of(data)} must be a table that Arrow can read, but it is not; use values of "
+        "one type in every column",
         code="not_arrow",
     )
 
 
 def _plain(kind: Any) -> Any:
-    """Views are what polars has for text, decimals what DuckDB makes of 52.5."""
+    """A plain type. polars has views for text, and DuckDB has decimals for literals."""
     import pyarrow as pa
 
     if pa.types.is_string_view(kind):
@@ -119,10 +120,10 @@ def _plain(kind: Any) -> Any:
 
 
 def is_wgs84(crs: Any) -> bool:
-    """Whether a coordinate system (PROJJSON) is longitude and latitude."""
-    known = crs.get("id") if isinstance(crs, dict) else None
-    said = known if isinstance(known, dict) else {}
-    return (str(said.get("authority")), str(said.get("code"))) in WGS84
+    """Whether a coordinate system (PROJJSON) is longitude and latitude in WGS84."""
+    crs_id = crs.get("id") if isinstance(crs, dict) else None
+    members = crs_id if isinstance(crs_id, dict) else {}
+    return (str(members.get("authority")), str(members.get("code"))) in WGS84
 
 
 def _check_crs(name: str, metadata: bytes) -> None:
@@ -132,7 +133,7 @@ def _check_crs(name: str, metadata: bytes) -> None:
         crs = None
     if crs is not None and not is_wgs84(crs):
         raise SchemaError(
-            f"{name} must be in longitude and latitude (EPSG:4326); transform it first, with "
-            "frame.to_crs(4326)",
+            f"{name} must be in longitude and latitude (EPSG:4326), but it is not; transform "
+            "it first with frame.to_crs(4326)",
             code="not_wgs84",
         )

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Atomic writing: a file appears complete or not at all."""
 
 import contextlib
 import os
@@ -15,10 +15,10 @@ Write = Callable[[Path], object]
 
 
 def written_whole(writes: dict[Path, Write], private: Collection[Path] = ()) -> None:
-    """Write every file beside its place, then move all into place in the order given.
+    """Write every file next to its final path, then move all of them there in the given order.
 
-    A failure leaves none of the new files behind. Nobody else can read the `private` ones,
-    not even while they are written.
+    After a failure, none of the new files remain. Only the owner can read the `private` ones,
+    even while they are written.
     """
     try:
         with _beside(list(writes)) as parts:
@@ -39,14 +39,14 @@ def written_whole(writes: dict[Path, Write], private: Collection[Path] = ()) -> 
 
 
 def write_whole(path: Path, content: bytes) -> Path:
-    """One file with this content, in a folder that is made if there is none."""
+    """Write one file with this content. Creates its folder if necessary."""
     path.parent.mkdir(parents=True, exist_ok=True)
     written_whole({path: lambda part: part.write_bytes(content)})
     return path
 
 
 def moved_whole(ready: Path, path: Path) -> None:
-    """Put a file that is written and flushed into its place, on the same disk."""
+    """Move a file that is written and flushed to its path on the same disk."""
     try:
         _move([ready], [path])
     except OSError as error:
@@ -79,7 +79,7 @@ def _move(parts: list[Path], paths: list[Path]) -> None:
             path.unlink(missing_ok=True)
         raise
     for folder in {path.parent for path in paths}:
-        # A folder can be flushed on POSIX only; elsewhere the move itself is durable enough.
+        # Only POSIX can flush a folder. On other systems the move itself is durable enough.
         with contextlib.suppress(OSError):
             _flush_folder(folder)
 

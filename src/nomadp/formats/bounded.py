@@ -1,7 +1,7 @@
-"""The one decompressor of every format: it stops at what unpacks to far more than data does.
+"""The decompressor for all formats, with protection against decompression bombs.
 
-What comes out is bounded while it is read, by what went in so far: a bomb ends after its first
-megabytes, before anything of it is parsed.
+The output is limited while it is read, relative to the input so far. So a bomb is rejected
+after its first megabytes, before anything is parsed.
 """
 
 import gzip
@@ -19,9 +19,9 @@ __all__ = ["bounded", "gunzipped", "is_beyond_measure", "most_bytes", "unharmed"
 Found = TypeVar("Found")
 
 CHUNK_BYTES = 1 << 16
-"""Read ahead: so few that what went in is known well enough."""
+"""Read-ahead: small enough that the input so far is known precisely enough."""
 ALWAYS_BYTES = 16_000_000
-"""So much may come out of anything."""
+"""Any input may expand to this size."""
 MOST_BYTES = 4_000_000_000
 MOST_TIMES = 200
 BROKEN = (
@@ -36,21 +36,21 @@ BROKEN = (
     struct.error,
     gzip.BadGzipFile,
 )
-"""What Python's own readers raise of archives that are none."""
+"""What Python's readers raise for damaged archives."""
 
 
 def most_bytes(packed_bytes: int) -> int:
-    """How many bytes may come out of so many."""
+    """The largest size to which this many bytes may expand."""
     return min(MOST_BYTES, max(ALWAYS_BYTES, MOST_TIMES * packed_bytes))
 
 
 def is_beyond_measure(bytes_: int, packed_bytes: int) -> bool:
-    """Of a format that says before how much it holds, and may hold more than `MOST_BYTES`."""
+    """The check for formats that state their size, without the limit of `MOST_BYTES`."""
     return bytes_ > max(ALWAYS_BYTES, MOST_TIMES * packed_bytes)
 
 
 def gunzipped(packed: BinaryIO, label: str) -> BinaryIO:
-    """What a stream of gzip holds; closing it closes ``packed``."""
+    """The contents of a gzip stream. Closing it closes ``packed``."""
     counted = _Counted(packed)
     whole = gzip.GzipFile(fileobj=io.BufferedReader(counted, CHUNK_BYTES))  # type: ignore[type-var]
     return bounded(whole, label, lambda: counted.done, [whole, packed])
@@ -59,26 +59,26 @@ def gunzipped(packed: BinaryIO, label: str) -> BinaryIO:
 def bounded(
     stream: Any, label: str, packed_bytes: Callable[[], int], to_close: Sequence[Any]
 ) -> BinaryIO:
-    """A stream that refuses to give more than belongs to so many packed bytes."""
+    """A stream that raises `Unreadable` if it yields too much for its packed bytes."""
     # The stubs know only streams that can also be written to.
     raw: Any = _Bounded(stream, label, packed_bytes, to_close)
     return io.BufferedReader(raw, CHUNK_BYTES)
 
 
 def unharmed(label: str, read: Callable[[], Found]) -> Found:
-    """What is read, if the archive is whole; whatever else it breaks is a refusal of ours."""
+    """The result of ``read``. Errors about a damaged archive become `Unreadable`."""
     try:
         return read()
     except Unreadable:
         raise
     except BROKEN:
         pass
-    # Raised outside the handler: the original may quote the archive.
+    # Raised outside the handler: the original error may quote the archive.
     raise Unreadable(label, code="damaged_archive")
 
 
 class _Counted(io.RawIOBase):
-    """Knows how many bytes went through."""
+    """A stream that counts the bytes read from it."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream, self.done = stream, 0
@@ -87,14 +87,14 @@ class _Counted(io.RawIOBase):
         return True
 
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]  # any buffer
-        found = self._stream.read(len(buffer))
-        self.done += len(found)
-        buffer[: len(found)] = found
-        return len(found)
+        chunk = self._stream.read(len(buffer))
+        self.done += len(chunk)
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
 
 
 class _Bounded(io.RawIOBase):
-    """A stream that refuses to give more than so much, or what is damaged."""
+    """A stream that raises `Unreadable` if it yields too much or is damaged."""
 
     def __init__(
         self,
@@ -110,14 +110,14 @@ class _Bounded(io.RawIOBase):
         return True
 
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]  # any buffer
-        found: bytes = unharmed(self._label, lambda: self._stream.read(len(buffer)))
-        self._done += len(found)
+        chunk: bytes = unharmed(self._label, lambda: self._stream.read(len(buffer)))
+        self._done += len(chunk)
         if self._done > most_bytes(self._packed_bytes()):
             raise Unreadable(self._label, code="bomb")
-        buffer[: len(found)] = found
-        return len(found)
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
 
     def close(self) -> None:
-        for each in self._to_close:
-            each.close()
+        for stream in self._to_close:
+            stream.close()
         super().close()

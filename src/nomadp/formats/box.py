@@ -1,4 +1,4 @@
-"""A public rectangle of the map, in degrees: what a city is, or what a grid covers."""
+"""A public bounding box in degrees, for example of a city or a grid."""
 
 import math
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ __all__ = ["Box"]
 
 @dataclass(frozen=True)
 class Box:
-    """Borders belong to it. A box whose west is east of its east crosses the date line."""
+    """A box including its borders. If west is greater than east, it crosses the date line."""
 
     west: float
     south: float
@@ -34,7 +34,7 @@ class Box:
 
     @classmethod
     def parse(cls, text: str) -> "Box":
-        """From `west,south,east,north`."""
+        """Parse `west,south,east,north`."""
         try:
             west, south, east, north = decimals(text.split(",")).tolist()
         except (BadValue, ValueError):
@@ -55,7 +55,7 @@ class Box:
 
     @property
     def size_km(self) -> tuple[float, float]:
-        """Width where it is widest, and height."""
+        """The width at the latitude where it is largest, and the height."""
         nearest = 0.0 if self.south < 0 < self.north else min(abs(self.south), abs(self.north))
         widest = math.cos(math.radians(nearest))
         return self.width_degrees * DEGREE_KM * widest, (self.north - self.south) * DEGREE_KM

@@ -1,9 +1,9 @@
-"""Check-ins as they are downloaded: Foursquare's TSMC2014 and Gowalla's (SNAP) files.
+"""Check-ins as downloaded: Foursquare's TSMC2014 and Gowalla's (SNAP) files.
 
-Neither has a header. Foursquare's category names are Latin-1 and are never decoded: only
-five columns are looked at, all of them ASCII. A row that cannot be understood is counted and
-named by its line; its content is private and goes nowhere. Moments have a fixed width, so that
-a column of them is a matrix of characters, read a million at a time.
+Neither has a header. Foursquare's category names are Latin-1 and are never decoded: only five
+columns are read, all of them ASCII. Malformed rows are counted and named by their line; their
+content is private and never shown. Moments have a fixed width, so a column of them is parsed as
+a matrix of characters.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ Truths = NDArray[np.bool_]
 
 BLOCK_BYTES = 1 << 22
 NAMED_LINES = 5
-"""So many malformed rows are named by their line; the others are counted."""
+"""The first malformed rows are named by their line, up to this number."""
 
 DECIMAL = r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$"
 NAME = r"^[!-~]+$"
@@ -44,7 +44,7 @@ def _number(text: Characters, start: int, end: int) -> Indices:
 
 
 def _month(text: Characters, start: int) -> Indices:
-    """The month's number from its three letters."""
+    """The number of a month from its three letters."""
     letters = text[:, start : start + 3].astype(np.int64) @ np.array([1 << 16, 1 << 8, 1])
     known = np.array([int.from_bytes(name.encode()) for name in MONTHS])
     order = np.argsort(known)
@@ -54,7 +54,7 @@ def _month(text: Characters, start: int) -> Indices:
 def _moment(
     date: tuple[Indices, Indices, Indices], time: Characters, offset_minutes: Indices
 ) -> tuple[Indices, Truths]:
-    """From the date and from the characters of ``18:00:09``."""
+    """Moments from dates and the characters of ``18:00:09``, and whether they are valid."""
     year, month, day = date
     hour, minute, second = (_number(time, k, k + 2) for k in (0, 3, 6))
     first = ((year - 1970) * 12 + month - 1).astype("datetime64[M]")
@@ -82,14 +82,14 @@ def _gowalla(text: Characters) -> tuple[Indices, Truths]:
 
 @dataclass(frozen=True)
 class Layout:
-    """Which of the tab-separated columns are which; `_` marks those nobody looks at."""
+    """The tab-separated columns of a format. A name that starts with `_` is not read."""
 
     columns: tuple[str, ...]
     width: int
     pattern: str
-    """Of a moment, a regular expression; what it lets through, `read` can read."""
+    """A regular expression for moments. `read` can parse whatever it matches."""
     read: Callable[[Characters], tuple[Indices, Truths]]
-    """Microseconds since 1970 UTC, and whether there is such a moment."""
+    """Returns microseconds since 1970 UTC, and whether the moment exists."""
 
 
 LAYOUTS = {
@@ -110,7 +110,7 @@ LAYOUTS = {
 
 @dataclass(frozen=True, repr=False)
 class CheckIns:
-    """The well-formed rows inside the box, in the file's order. Private: never printed."""
+    """The well-formed rows in the box, in the file's order. Private: never shown."""
 
     uid: Indices
     """Users, numbered in order of appearance."""
@@ -145,8 +145,8 @@ def read_checkins(
         sha256 = file_sha256(found)
     except pa.ArrowInvalid:
         refusal = SchemaError(
-            f"{found} must have lines of five to eight columns, as {source} files do, and has "
-            "not",
+            f"{found} must have lines of five to eight columns like {source} files, but it "
+            "does not; check the preset",
             code="not_checkins",
         )
     except OSError as error:
@@ -157,12 +157,12 @@ def read_checkins(
         )
     else:
         return reading.checkins(found, source, sha256)
-    # Raised outside the handlers: the original may quote the file.
+    # Raised outside the handlers: the original error may quote the file.
     raise refusal
 
 
 class _Reading:
-    """Rows that arrive in batches; only the good ones inside the box are kept."""
+    """Reads batches of rows and keeps the well-formed ones in the box."""
 
     def __init__(self, layout: Layout, box: Box | None) -> None:
         self._layout = layout
@@ -181,8 +181,8 @@ class _Reading:
         columns = self._layout.columns
         return csv.open_csv(
             stream,
-            # One thread: only then are rows known by their number. Latin-1: every byte is a
-            # character, so that no name anybody gave a place can stop the reading.
+            # One thread, because only then are row numbers known. Latin-1, in which every byte
+            # is a character, because category names may contain any bytes.
             csv.ReadOptions(
                 column_names=columns,
                 use_threads=False,
@@ -197,7 +197,7 @@ class _Reading:
             ),
             csv.ConvertOptions(
                 include_columns=[name for name in columns if not name.startswith("_")],
-                # Bytes, not text: nothing is decoded before it is known to be ASCII.
+                # As bytes: nothing is decoded before it is known to be ASCII.
                 column_types={name: pa.binary() for name in columns},
             ),
         )
@@ -230,7 +230,7 @@ class _Reading:
             pieces.append(numbers[name][inside])
 
     def _well_formed(self, batch: Any) -> NDArray[np.bool_]:
-        """Rows whose five fields look as they should."""
+        """The rows whose five fields match their patterns."""
         import pyarrow.compute as pc
 
         patterns = {
@@ -256,7 +256,7 @@ class _Reading:
         if len(lines) == rows:
             refusal = SchemaError(
                 f"{path} must be a {source} file of {len(self._layout.columns)} columns "
-                f"separated by tabs, and none of its {rows} lines is",
+                f"separated by tabs, but none of its {rows} lines is; check the preset",
                 code="not_checkins",
                 rows=rows,
             )
@@ -287,6 +287,6 @@ class _Reading:
 
 
 def _lines(row: Indices, torn: Indices) -> Indices:
-    """The line of each row, when `torn` (lines, in order) were not counted as rows."""
-    before = torn - 1 - np.arange(len(torn))  # rows that come before each torn line
+    """The line of each row, where `torn` lines (in order) were not counted as rows."""
+    before = torn - 1 - np.arange(len(torn))  # number of rows before each torn line
     return row + 1 + before.searchsorted(row, side="right")

@@ -1,7 +1,8 @@
-"""Files of public atlases: the journeys themselves, and the hashes that pin them.
+"""Codebook files: the public codewords of ATLAS, and the hashes that pin them.
 
-One Parquet file, so that a client in any language can read it: a row for each journey, with its
-length and its locations as indices into the location set. Nothing in it is private.
+A codebook file is a Parquet file, so that clients in any language can read it. It has one row
+per codeword, with its length and its locations as indices into the location set. Nothing in it
+is private.
 """
 
 import json
@@ -30,41 +31,42 @@ SUFFIXES = (".parquet",)
 
 
 def write_atlas(path: AnyPath, pinned: PinnedCodebooks) -> None:
-    """Whole or not at all; the same atlases make the same bytes."""
-    found = file_path(path, SUFFIXES)
-    written_whole({found: lambda part: _write(part, pinned)})
+    """Write codebooks completely or not at all. Equal codebooks give equal bytes."""
+    file = file_path(path, SUFFIXES)
+    written_whole({file: lambda part: _write(part, pinned)})
 
 
 def read_atlas(path: AnyPath, locations: LocationSet | None = None) -> PinnedCodebooks:
-    """The atlases of a file whose content has the hashes it claims.
+    """Read the codebooks of a file and check their hashes.
 
-    Whether they belong to a location set is checked when it is given, or when a mechanism
-    takes them.
+    Whether they belong to a location set is checked if ``locations`` is given, and otherwise
+    when a mechanism uses them.
     """
-    found = file_path(path, SUFFIXES)
-    said, length, journey = _read(found)
-    tables = _tables(found, length, journey)
+    file = file_path(path, SUFFIXES)
+    description, length, journey = _read(file)
+    tables = _tables(file, length, journey)
     try:
         pages = [
-            CodebookTable(table, int(one["near_count"]), float(one["error_km"] or "nan"))
-            for table, one in zip(tables, said["atlases"], strict=True)
+            CodebookTable(table, int(row["near_count"]), float(row["error_km"] or "nan"))
+            for table, row in zip(tables, description["atlases"], strict=True)
         ]
         pinned = PinnedCodebooks(
-            str(said["location_set_sha256"]),
-            str(said["recipe"]),
-            as_epsilon(said["epsilon"]),
-            None if said["size"] is None else int(said["size"]),
+            str(description["location_set_sha256"]),
+            str(description["recipe"]),
+            as_epsilon(description["epsilon"]),
+            None if description["size"] is None else int(description["size"]),
             tuple(pages),
         )
     except (KeyError, TypeError, ValueError) as error:
         reason = str(error) if isinstance(error, DomainError) else "its description is damaged"
         raise SchemaError(
-            f"{found} must be an atlas that nomadp wrote: {reason}", code="codebook_damaged"
+            f"{file} must be a codebook that nomadp wrote, but {reason}",
+            code="codebook_damaged",
         ) from error
-    if pinned.sha256 != said.get("sha256"):
+    if pinned.sha256 != description.get("sha256"):
         raise SchemaError(
-            f"{found} must hold the journeys it was pinned with, sha256={said.get('sha256')}, "
-            f"got {pinned.sha256}; it was changed or damaged",
+            f"{file} must contain the codewords of sha256={description.get('sha256')}, "
+            f"got {pinned.sha256}; the file was modified or damaged, so get it again",
             code="codebook_changed",
         )
     if locations is not None:
@@ -73,7 +75,7 @@ def read_atlas(path: AnyPath, locations: LocationSet | None = None) -> PinnedCod
 
 
 def described(pinned: PinnedCodebooks) -> dict[str, Any]:
-    """All that is to be said about them beside the journeys."""
+    """The description of codebooks: everything except the codewords."""
     return {
         "recipe": pinned.recipe,
         "epsilon": str(pinned.epsilon),
@@ -104,13 +106,13 @@ def _write(part: Path, pinned: PinnedCodebooks) -> None:
         np.int32
     )
     journey = pa.ListArray.from_arrays(pa.array(offsets), pa.array(flat))
-    said = {"format": FORMAT, **described(pinned)}
-    metadata = json.dumps(said, indent=2, sort_keys=True).encode()
+    description = {"format": FORMAT, **described(pinned)}
+    metadata = json.dumps(description, indent=2, sort_keys=True).encode()
     write_parquet(part, {"length": pa.array(length), "journey": journey}, metadata)
 
 
 def _read(path: Path) -> tuple[Mapping[str, Any], Any, Any]:
-    """What the file says about itself, and its two columns."""
+    """The description in the file, and its two columns."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -120,44 +122,46 @@ def _read(path: Path) -> tuple[Mapping[str, Any], Any, Any]:
     try:
         with pq.ParquetFile(path) as file:
             table = whole_table(path, file, file.schema_arrow.names)
-        said = json.loads((table.schema.metadata or {}).get(METADATA_KEY, b"{}"))
+        description = json.loads((table.schema.metadata or {}).get(METADATA_KEY, b"{}"))
     except Unreadable:
         raise
     except (pa.ArrowException, OSError, ValueError) as error:
         raise damaged(path) from error
-    if isinstance(said, dict) and said.get("format") == OLD_FORMAT:
+    if isinstance(description, dict) and description.get("format") == OLD_FORMAT:
         raise SchemaError(
-            f"{path} must be an atlas made for an epsilon ({FORMAT}), and is one of version 1, "
-            'which nothing reads any more; write it again with "nomadp codebook build"',
+            f"{path} must be a codebook for one epsilon ({FORMAT}), but it has version 1, "
+            'which is no longer supported; write it again with "nomadp codebook build"',
             code="old_codebook_version",
         )
     wanted = pa.schema([("length", pa.int32()), ("journey", pa.list_(pa.int32()))])
     if (
-        not isinstance(said, dict)
-        or said.get("format") != FORMAT
+        not isinstance(description, dict)
+        or description.get("format") != FORMAT
         or not table.schema.remove_metadata().equals(wanted)
     ):
         raise SchemaError(
-            f"{path} must be an atlas ({FORMAT}), and is something else; write one with "
-            '"nomadp codebook build"',
+            f"{path} must be a codebook file ({FORMAT}), but it is another file; write one "
+            'with "nomadp codebook build"',
             code="not_a_codebook",
         )
-    return said, table["length"], table["journey"]
+    return description, table["length"], table["journey"]
 
 
 def _tables(path: Path, length: Any, journey: Any) -> tuple[TrajectoryTable, ...]:
-    """One table for each length, in the order of the file."""
+    """One table of codewords per length, in the order of the file."""
     lengths, rows = length.to_numpy(), journey.combine_chunks()
     counts = np.diff(rows.offsets.to_numpy())
     flat = rows.flatten().to_numpy(zero_copy_only=False)
     if flat.dtype.kind != "i" or not np.array_equal(counts, lengths) or not len(lengths):
         raise SchemaError(
-            f"{path} must give every journey as many locations as its length",
+            f"{path} must have codewords with as many locations as their length, but one has "
+            "another number; get the file again",
             code="codebook_damaged",
         )
     if not (np.diff(lengths) >= 0).all() or lengths[0] < 1 or flat.min() < 0:
         raise SchemaError(
-            f"{path} must list journeys by length, as locations counted from 0",
+            f"{path} must have codewords in order of length, as indices from 0, but it does "
+            "not; get the file again",
             code="codebook_damaged",
         )
     tables, start = [], 0

@@ -1,7 +1,7 @@
-"""What a file is, by what is in it: names are localised, changed and wrong.
+"""Detects the format of a file by its content, because names are localised, changed and wrong.
 
-Only its beginning is looked at, or as much of a JSON object as stands before a telling name.
-What is passed over on the way is not parsed.
+Only the start of a file is read or, in a JSON object, everything up to a distinctive name.
+Skipped values are not parsed.
 """
 
 import re
@@ -33,7 +33,8 @@ TELLING = {
 def detected(source: ByteSource) -> str | None:
     """timeline, records, month, overland, owntracks, recorded, geojson, gpx or kml.
 
-    None of what has no signature, such as CSV; `Unreadable` of what is known not to be read.
+    None if the content has no signature, such as CSV. Raises `Unreadable` for formats that are
+    known but not supported.
     """
     head = source.head()
     text = head.removeprefix(BYTE_ORDER_MARK).lstrip()
@@ -90,7 +91,7 @@ def _array_kind(content: JsonStream) -> str:
 
 
 def _locations_kind(content: JsonStream) -> str:
-    """The first entries may lack what others have."""
+    """Overland or Records.json, by the first entry that has distinctive members."""
     k = -1
     for k, element in enumerate(content.elements()):
         if kind := _location_kind(element):

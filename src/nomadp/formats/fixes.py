@@ -1,8 +1,8 @@
-"""One person's history: places with their moments, as importers find them.
+"""One person's location history: fixes (places with moments), as importers read them.
 
-An export is what a phone wrote, so nobody can mend it: an entry that cannot be understood is
-left out and counted, and only a file without any that can is refused. Positions without a time
-of their own are spread evenly between the beginning and the end of what they belong to.
+Nobody can repair an export that a phone wrote. So invalid entries are dropped and counted, and
+only a file without any valid entry is an error. Positions without their own time are spread
+evenly between the start and the end of their segment.
 """
 
 import math
@@ -35,12 +35,12 @@ Place = tuple[float, float]
 """Latitude and longitude in degrees."""
 
 LATEST_US = 7_258_118_400_000_000
-"""The year 2200: what a clock says beyond is a mistake."""
+"""The year 2200. Later times are errors of the device."""
 MICROSECOND = timedelta(microseconds=1)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FAR_OFFSET_MINUTES = 18 * 60
 WRAP = 2**32
-"""Some old files have E7 numbers that ran over: they are so much too large."""
+"""Some old files have E7 numbers that overflowed 32 bits: they are too large by this."""
 
 _DECIMAL = r"[-+]?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
 _NUMBER = re.compile(_DECIMAL)
@@ -54,7 +54,7 @@ _MOMENT = re.compile(
 
 
 class Instant(NamedTuple):
-    """A moment in UTC, and what the clock showed where it was."""
+    """A moment in UTC and in local time."""
 
     moment_us: int
     local_us: int
@@ -69,78 +69,80 @@ class Fix(NamedTuple):
 
 
 def fixed(at: Instant | None, where: Place | None) -> Fix | None:
-    """None where the one or the other was not understood."""
+    """A fix; None if the moment or the place is invalid."""
     return None if at is None or where is None else Fix(at, *where)
 
 
 def number(value: Any) -> float | None:
-    """A finite number, also one written as text."""
+    """A finite number, also from text; None for anything else."""
     if isinstance(value, str):
         value = float(value) if _NUMBER.fullmatch(value) else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
-        found = float(value)
+        as_float = float(value)
     except OverflowError:
         return None
-    return found if math.isfinite(found) else None
+    return as_float if math.isfinite(as_float) else None
 
 
 def place(lat: Any, lng: Any) -> Place | None:
-    """Two numbers, if they are degrees."""
-    found = number(lat), number(lng)
-    if found[0] is None or found[1] is None:
+    """A place from two numbers; None if they are not degrees."""
+    lat_deg, lng_deg = number(lat), number(lng)
+    if lat_deg is None or lng_deg is None:
         return None
-    return (found[0], found[1]) if abs(found[0]) <= 90 and abs(found[1]) <= 180 else None
+    return (lat_deg, lng_deg) if abs(lat_deg) <= 90 and abs(lng_deg) <= 180 else None
 
 
 def text_place(value: Any) -> Place | None:
-    """From `40.7128°, -74.006°` or `geo:40.7128,-74.006`; a third number is a height."""
+    """A place from `40.7128°, -74.006°` or `geo:40.7128,-74.006`; a height is ignored."""
     written = _PLACE.fullmatch(value) if isinstance(value, str) else None
     return place(written[1], written[2]) if written else None
 
 
 def e7_place(lat: Any, lng: Any) -> Place | None:
-    """From ten-millionths of a degree."""
-    found = [_e7(lat, 90), _e7(lng, 180)]
-    return place(*found)
+    """A place from ten-millionths of a degree."""
+    return place(_e7(lat, 90), _e7(lng, 180))
 
 
 def _e7(value: Any, limit: int) -> float | None:
-    found = number(value)
-    if found is None:
+    e7 = number(value)
+    if e7 is None:
         return None
-    return (found - WRAP if found > limit * 10**7 else found) / 1e7
+    return (e7 - WRAP if e7 > limit * 10**7 else e7) / 1e7
 
 
 def instant(
     value: Any, zone: tzinfo | None = None, offset_minutes: Any = None
 ) -> Instant | None:
-    """From ISO 8601 text; `zone` is for text without one, `offset_minutes` is of the clock."""
+    """An instant from ISO 8601 text; None if it is invalid.
+
+    `zone` applies to text without a time zone; `offset_minutes` is the offset of local time.
+    """
     if not isinstance(value, str) or not _MOMENT.fullmatch(value):
         return None
     try:
-        found = datetime.fromisoformat(value)
+        moment = datetime.fromisoformat(value)
     except ValueError:
         return None
-    if found.tzinfo is None:
+    if moment.tzinfo is None:
         if zone is None:
             return None
-        found = found.replace(tzinfo=zone)
-    moment_us = (found - EPOCH) // MICROSECOND
-    offset = found.utcoffset() or timedelta(0)
-    said = number(offset_minutes)
-    if said is not None and abs(said) <= FAR_OFFSET_MINUTES:
-        offset = timedelta(minutes=said)
+        moment = moment.replace(tzinfo=zone)
+    moment_us = (moment - EPOCH) // MICROSECOND
+    offset = moment.utcoffset() or timedelta(0)
+    minutes = number(offset_minutes)
+    if minutes is not None and abs(minutes) <= FAR_OFFSET_MINUTES:
+        offset = timedelta(minutes=minutes)
     return _plausible(moment_us, offset // MICROSECOND)
 
 
 def since_1970(value: Any, unit_us: int) -> Instant | None:
-    """From a number of seconds (`unit_us` is a million) or milliseconds (a thousand); UTC."""
-    found = number(value)
-    if found is None or abs(found) * unit_us > LATEST_US:
+    """An instant from a Unix time in units of `unit_us` microseconds; None if it is invalid."""
+    count = number(value)
+    if count is None or abs(count) * unit_us > LATEST_US:
         return None
-    return _plausible(math.floor(found * unit_us), 0)
+    return _plausible(math.floor(count * unit_us), 0)
 
 
 def _plausible(moment_us: int, offset_us: int) -> Instant | None:
@@ -152,9 +154,9 @@ def _plausible(moment_us: int, offset_us: int) -> Instant | None:
 def spread(
     begin: Instant | None, end: Instant | None, places: Sequence[Place | None]
 ) -> Iterator[Fix | None]:
-    """The first at the beginning, the last at the end, the others evenly between.
+    """Fixes at these places, from the start to the end at equal intervals.
 
-    Without an end, all are at the beginning; nothing without a beginning.
+    Without an end, all are at the start. Without a start, all are None.
     """
     if begin is None or (end is not None and end.moment_us < begin.moment_us):
         yield from (None for _ in places)
@@ -166,13 +168,13 @@ def spread(
         yield None if where is None else Fix(at, *where)
 
 
-def history(found: Iterable[Fix | None], *, hours: bool = False) -> tuple[Points | None, int]:
-    """One trajectory in order of time, if any, and how many entries were left out.
+def history(fixes: Iterable[Fix | None], *, hours: bool = False) -> tuple[Points | None, int]:
+    """One trajectory in order of time, if there is any, and the number of dropped entries.
 
-    Of equal moments the file's order is kept; a place that is there twice at a moment, once.
+    Equal moments keep the file's order. Duplicates (same moment and place) are dropped.
     """
     clocks, places, left_out = array("q"), array("d"), 0
-    for fix in found:
+    for fix in fixes:
         if fix is None:
             left_out += 1
         else:
@@ -195,11 +197,11 @@ def history(found: Iterable[Fix | None], *, hours: bool = False) -> tuple[Points
 
 
 def _ordered(moment_us: Any, lat: Any, lng: Any) -> Any:
-    """Rows by moment, each place once a moment."""
-    alike = np.lexsort((lng, lat, moment_us))  # stable: of equal ones, the first comes first
-    same = np.ones(len(alike), dtype=bool)
+    """The rows in order of time, without duplicates."""
+    order = np.lexsort((lng, lat, moment_us))  # stable: the first of equal rows comes first
+    same = np.ones(len(order), dtype=bool)
     same[0] = False
     for column in (moment_us, lat, lng):
-        same[1:] &= np.diff(column[alike]) == 0
-    kept = np.sort(alike[~same])
+        same[1:] &= np.diff(column[order]) == 0
+    kept = np.sort(order[~same])
     return kept[np.argsort(moment_us[kept], kind="stable")]

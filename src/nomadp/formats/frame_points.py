@@ -1,4 +1,4 @@
-"""Points of frames, and of Parquet files with one row to a trajectory."""
+"""Points of frames, and of Parquet files with one row per trajectory."""
 
 from pathlib import Path
 
@@ -15,10 +15,11 @@ __all__ = ["read_frame_points", "read_nested_points"]
 
 
 def read_frame_points(frame: Frame, how: Reading, locations: LocationSet | None) -> Points:
-    """One row to a point, or to a trajectory."""
+    """Read a frame with one row per point or per trajectory."""
     if how.preset in WHOLE_FILES:
         raise SchemaError(
-            f"{frame} has named columns, and {how.preset} is a kind of files",
+            f"the preset of {frame} must be one of named columns, got {how.preset}, which is a "
+            "file format",
             code="preset_of_files",
             preset=how.preset,
         )
@@ -26,7 +27,8 @@ def read_frame_points(frame: Frame, how: Reading, locations: LocationSet | None)
         return read_table_points(frame, how, locations)
     if locations is None:
         raise SchemaError(
-            f"{frame} names places, so their locations are needed", code="locations_required"
+            f"{frame} has location ids only, so a location set is required; give one",
+            code="locations_required",
         )
     from nomadp.formats.nested_files import trajectories_in  # slow: Arrow
 
@@ -38,7 +40,7 @@ def read_frame_points(frame: Frame, how: Reading, locations: LocationSet | None)
 def read_nested_points(
     path: Path, how: Reading, locations: LocationSet | None
 ) -> Points | None:
-    """The points of a Parquet file with one row to a trajectory, None for any other file."""
+    """The points of a Parquet file with one row per trajectory; None for any other file."""
     if not is_parquet(path):
         return None
     from nomadp.formats.nested_files import NestedFile, is_nested, read_nested  # slow: Arrow
@@ -47,7 +49,9 @@ def read_nested_points(
         return None
     if locations is None:
         raise SchemaError(
-            f"{path} names places, so their locations are needed", code="locations_required"
+            f"{path} has location ids only, so a location set is required; give the location "
+            "file",
+            code="locations_required",
         )
     whole = read_nested(path, locations, hours=how.wishes.hours)
     uids = NestedFile(path).uids()

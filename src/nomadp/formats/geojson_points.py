@@ -1,8 +1,8 @@
-"""Points from and to GeoJSON (RFC 7946): a LineString per trajectory, or a Point per point.
+"""Points in GeoJSON (RFC 7946): one LineString per trajectory, or one Point per point.
 
-Times stand in the property `times`, one per position; `coordTimes` and the fourth number of a
-position (seconds since 1970, as in trip files of deck.gl) are understood too. A Point with
-neither datetime nor seq is a trajectory of one point.
+The property `times` has one time per position. `coordTimes` and a fourth coordinate (seconds
+since 1970, as in the trip files of deck.gl) are also supported. A Point with neither datetime
+nor seq is a trajectory of one point.
 """
 
 import logging
@@ -38,11 +38,11 @@ Feature = Mapping[str, Any]
 TIMES = ("times", "coordTimes")
 FINITE = 1e308
 LATEST_S = 2.5e11
-"""Within the year 9891."""
+"""In the year 9892, below the last year that a datetime can have."""
 
 
 def read_geojson_points(path: ByteSource, reading: Reading) -> Points:
-    """The preset and the columns speak of the features' properties."""
+    """Read points from GeoJSON. The preset and column map apply to the features' properties."""
     listed = features(path)
     try:
         if _is_point_by_point(listed, reading):
@@ -61,7 +61,7 @@ def _is_point_by_point(listed: Sequence[Feature], reading: Reading) -> bool:
     if any(timed) and any(lines):
         raise BadValue(
             lines.index(True),
-            "must be a Point, because others have a time of their own; do not mix the two",
+            "must be a Point like the features with a time; do not mix Points and LineStrings",
             code="mixed_features",
         )
     return any(timed)
@@ -96,17 +96,17 @@ def _by_trajectory(path: ByteSource, listed: Sequence[Feature], reading: Reading
         for name in ("tid", "uid")
     )
     named = "its number" if tid is None else f"its {known['tid']}"
-    users = "no users" if uid is None else f"users by {known['uid']}"
+    users = "no user ids" if uid is None else f"user ids from {known['uid']}"
     log.info(f"{path}: each feature is a trajectory, named by {named}; {users}")
-    every = [position[:2] for positions in place for position in positions]
-    flat = np.array(every, dtype=np.float64)
+    pairs = [position[:2] for positions in place for position in positions]
+    flat = np.array(pairs, dtype=np.float64)
     lengths = [len(positions) for positions in place]
     outside = (np.abs(flat) > (180, 90)).any(axis=1)
     if outside.any() and not lenient:
         owner = np.repeat(np.arange(len(lengths)), lengths)
         raise BadValue(
             int(owner[outside.argmax()]),
-            "must be in longitude and latitude",
+            "must be in degrees of longitude and latitude, but it is not",
             code="not_degrees",
         )
     times = _together(listed, lambda k, f: _times(k, f, place[k], reading), _joined_times)
@@ -123,23 +123,23 @@ def _by_trajectory(path: ByteSource, listed: Sequence[Feature], reading: Reading
 
 
 def _header(listed: Sequence[Feature], reading: Reading) -> list[str]:
-    """The properties' names: of the first feature, or of any where the reader is lenient."""
-    some = listed if reading.wishes.lenient else listed[:1]
-    return list(dict.fromkeys(name for feature in some for name in feature["properties"]))
+    """The property names of the first feature or, for a lenient reader, of all features."""
+    sources = listed if reading.wishes.lenient else listed[:1]
+    return list(dict.fromkeys(name for feature in sources for name in feature["properties"]))
 
 
 def _texts(listed: Sequence[Feature], name: str, reading: Reading) -> tuple[str, ...]:
-    """A property of all features."""
+    """One property of all features, as text."""
     if reading.wishes.lenient:
-        every = [feature["properties"].get(name) for feature in listed]
-        return tuple(str(each) if _is_text(each) else "" for each in every)
+        values = [feature["properties"].get(name) for feature in listed]
+        return tuple(str(value) if _is_text(value) else "" for value in values)
     return tuple(_text(k, f["properties"].get(name), name) for k, f in enumerate(listed))
 
 
 def _text(row: int, value: Any, name: str) -> str:
     if not _is_text(value):
         raise BadValue(
-            row, f"{name} must be a text or a whole number", code="not_text", column=name
+            row, f"{name} must be text or a whole number", code="not_text", column=name
         )
     return str(value)
 
@@ -154,17 +154,19 @@ def _positions(row: int, feature: Feature, *, lenient: bool) -> list[list[float]
     if kind not in ("Point", "LineString"):
         raise BadValue(
             row,
-            "must be a Point or a LineString; split other geometries first",
+            "must be a Point or a LineString, got another geometry; split it first",
             code="wrong_geometry",
         )
     positions = [place] if kind == "Point" else place
     if not isinstance(positions, list) or not positions:
-        raise BadValue(row, "must have coordinates", code="coordinates_missing")
+        raise BadValue(row, "must have coordinates, got none", code="coordinates_missing")
     if lenient:
-        return [each if _is_position(each) else [math.nan, math.nan] for each in positions]
+        return [p if _is_position(p) else [math.nan, math.nan] for p in positions]
     if not all(map(_is_position, positions)):
         raise BadValue(
-            row, "must have positions of two or more finite numbers", code="not_a_position"
+            row,
+            "must have positions of at least two finite numbers, got others",
+            code="not_a_position",
         )
     return positions
 
@@ -181,7 +183,7 @@ def _is_finite(number: Any) -> bool:
 def _times(
     row: int, feature: Feature, place: list[list[float]], reading: Reading
 ) -> Times | None:
-    """None if the feature has no clock."""
+    """The times of a feature's positions; None if it has no times."""
     name = next((name for name in TIMES if name in feature["properties"]), None)
     if name is None:
         if any(len(position) < 4 for position in place):
@@ -190,7 +192,7 @@ def _times(
         if np.abs(seconds).max() > LATEST_S:
             raise BadValue(
                 row,
-                "the fourth number of a position must be seconds since 1970",
+                "the fourth coordinate must be seconds since 1970, got a number out of range",
                 code="not_a_moment",
             )
         moment_us = np.round(seconds * 1e6).astype(np.int64)
@@ -201,17 +203,17 @@ def _times(
     if len(listed) != len(place):
         raise BadValue(
             row,
-            f"{name} must have one entry per position",
+            f"{name} must have one entry per position, got {len(listed)} for {len(place)}",
             code="entry_count_differs",
             column=name,
         )
     moments = Moments(reading.wishes)
     try:
-        found = moments.times(moments.add([_text(row, t, name) for t in listed]))
+        times = moments.times(moments.add([_text(row, t, name) for t in listed]))
     except BadValue as bad:
         facts: Any = {**bad.facts, "column": name}
         raise BadValue(row, f"{name} {bad.rule}", **facts) from None
-    return None if found is None or found.are_positions else found
+    return None if times is None or times.are_positions else times
 
 
 def _joined_times(each: Sequence[Times]) -> Times:
@@ -230,11 +232,11 @@ def _place_ids(row: int, feature: Feature, count: int) -> Any:
     if not isinstance(ids, list) or len(ids) != count:
         raise BadValue(
             row,
-            "location_ids must have one entry per position",
+            f"location_ids must have one entry per position ({count}), but it does not",
             code="entry_count_differs",
             column="location_ids",
         )
-    return [_text(row, each, "location_ids") for each in ids]
+    return [_text(row, name, "location_ids") for name in ids]
 
 
 def _together(
@@ -242,20 +244,20 @@ def _together(
     read: Callable[[int, Feature], Any],
     join: Callable[[Any], Any],
 ) -> Any:
-    """What all features have, or None if none has it."""
+    """The joined values of all features; None if no feature has any."""
     pieces = [read(k, feature) for k, feature in enumerate(listed)]
-    has = [piece is not None for piece in pieces]
-    if any(has) and not all(has):
+    present = [piece is not None for piece in pieces]
+    if any(present) and not all(present):
         raise BadValue(
-            has.index(False),
-            "must have what other features have: times or places",
+            present.index(False),
+            "must have times or location ids like other features, but it has none",
             code="partly_given",
         )
-    return join(pieces) if any(has) else None
+    return join(pieces) if any(present) else None
 
 
 def write_geojson_points(path: Path, points: Points, shape: str = "lines") -> None:
-    """`shape` is lines (one feature per trajectory) or points (one per point)."""
+    """Write lines (one feature per trajectory) or points (one feature per point)."""
     write_features(path, (_lines if shape == "lines" else _single_points)(points))
 
 
@@ -266,7 +268,7 @@ def _lines(points: Points) -> Iterator[Feature]:
     place = np.stack([points.lng, points.lat], axis=1).tolist()
     for k in range(len(points.tids)):
         start, end = int(points.offsets[k]), int(points.offsets[k + 1])
-        # RFC 7946 wants two positions or more in a LineString.
+        # A LineString must have at least two positions (RFC 7946).
         single = end - start == 1
         yield feature(
             "Point" if single else "LineString",

@@ -1,6 +1,6 @@
-"""What a person exported of their own journeys, read into points.
+"""Exports of a person's own trajectories, read into points.
 
-Each kind gives one history in order of time, or tracks; whoever asked splits it at gaps.
+Each kind gives one history in order of time, or tracks. The caller splits them at gaps.
 """
 
 import logging
@@ -35,11 +35,11 @@ IMPORTS = {
     "recorded": "a file of OwnTracks' recorder",
     "kml": "KML",
 }
-"""What each kind is called."""
+"""The name of each kind."""
 
 
 def read_import(source: ByteSource, kind: str, how: Reading) -> Points:
-    """The points of a source that is of this kind."""
+    """Read the points of a source of this kind."""
     how.check_columns(source.label, ())
     try:
         with source.open() as stream:
@@ -52,19 +52,19 @@ def read_import(source: ByteSource, kind: str, how: Reading) -> Points:
     if how.wishes.hours:
         points = _clocked(points, how.wishes)
     log.info(
-        f"{source} is {IMPORTS[kind]}: {len(points)} points; {left_out} entries without a "
-        "place or a time that is understood are left out"
+        f"{source} is {IMPORTS[kind]}: {len(points)} points; dropped {left_out} entries "
+        "without a valid place and time"
     )
     return points
 
 
 def _clocked(points: Points, wishes: Wishes) -> Points:
-    """Times in UTC are by no clock. An offset of 0 may be one, and exports mean UTC by it."""
+    """Replace local times that are only UTC. Exports write offset 0 when they mean UTC."""
     if points.local_us is None or points.moment_us is None:
         return points
     in_utc = points.local_us == points.moment_us
-    shown = clocks(points.moment_us, wishes)
-    return replace(points, local_us=np.where(in_utc, shown, points.local_us))
+    local_us = clocks(points.moment_us, wishes)
+    return replace(points, local_us=np.where(in_utc, local_us, points.local_us))
 
 
 def _points(stream: BinaryIO, kind: str, how: Reading) -> tuple[Points | None, int]:

@@ -1,4 +1,4 @@
-"""GeoJSON as text: features in, features out, one to a line."""
+"""Reading and writing GeoJSON features, one per line."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,25 +23,24 @@ LONGITUDE_LATITUDE = ("CRS84", "4326")
 
 
 def features(path: AnyPath | ByteSource) -> list[Mapping[str, Any]]:
-    """The features of a file (RFC 7946), at least one; each has a geometry and properties."""
+    """The features of a GeoJSON file (RFC 7946), at least one, with geometry and properties."""
     found = path if isinstance(path, ByteSource) else file_source(Path(path))
     content = collection(found)
     listed = content.get("features") if content["type"] == "FeatureCollection" else [content]
     if not isinstance(listed, list) or not listed:
-        raise BadRows(
-            f"{found} must have at least one feature, and has none", code="no_features"
-        )
+        raise BadRows(f"{found} must have at least one feature, got none", code="no_features")
     for k, each in enumerate(listed):
         geometry = each.get("geometry") if isinstance(each, dict) else None
         if not isinstance(geometry, dict):
             raise BadRows(
-                f"{found}: feature {k + 1} must have a geometry, and has none",
+                f"{found}: feature {k + 1} must have a geometry, got none",
                 code="geometry_missing",
                 feature=k + 1,
             )
         if not isinstance(each.get("properties") or {}, dict):
             raise BadRows(
-                f"{found}: feature {k + 1} must have properties by name",
+                f"{found}: feature {k + 1} must have an object as its properties, got another "
+                "value",
                 code="properties_missing",
                 feature=k + 1,
             )
@@ -56,14 +55,17 @@ def collection(path: AnyPath | ByteSource) -> dict[str, Any]:
     kind = content.get("type") if isinstance(content, dict) else None
     if kind not in ("FeatureCollection", "Feature"):
         raise SchemaError(
-            f"{found} must be GeoJSON with features, and is not", code="not_geojson"
+            f"{found} must be GeoJSON with features, but it is not", code="not_geojson"
         )
     _check_crs(found, content.get("crs"))
     return dict(content)
 
 
 def first_vertex(found: Mapping[str, Any], depth: Mapping[str, int]) -> Any:
-    """Longitude and latitude of a geometry whose kind is in `depth`; None of any other."""
+    """Longitude and latitude of a geometry's first vertex; None if its type is not in `depth`.
+
+    `depth` is the nesting of the coordinates by geometry type.
+    """
     geometry: Any = found["geometry"]
     try:
         place = geometry["coordinates"]
@@ -76,7 +78,7 @@ def first_vertex(found: Mapping[str, Any], depth: Mapping[str, int]) -> Any:
 
 
 def feature(kind: str, coordinates: Any, **properties: Any) -> Mapping[str, Any]:
-    """With a geometry of this kind and the properties that are not None."""
+    """A feature with a geometry of this type, and with the properties that are not None."""
     return {
         "type": "Feature",
         "geometry": {"type": kind, "coordinates": coordinates},
@@ -87,7 +89,7 @@ def feature(kind: str, coordinates: Any, **properties: Any) -> Mapping[str, Any]
 def write_features(
     path: Path, made: Iterable[Mapping[str, Any]], members: Mapping[str, Any] | None = None
 ) -> None:
-    """A feature collection, with members of its own beside the features."""
+    """Write a feature collection. ``members`` are further members of the collection."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(feature_text(made, members))
 
@@ -112,31 +114,35 @@ def _content(source: ByteSource) -> Any:
             return json.loads(file.read().decode("utf-8-sig"))
     except UnicodeDecodeError:
         refusal = SchemaError(
-            f"{source} must be encoded in UTF-8, and is not; save it as UTF-8", code="not_utf8"
+            f"{source} must be encoded in UTF-8, but it is not; save it as UTF-8",
+            code="not_utf8",
         )
     except SchemaError:
         raise
     except (ValueError, RecursionError):
-        refusal = SchemaError(f"{source} must be well-formed JSON, and is not", code="not_json")
+        refusal = SchemaError(
+            f"{source} must be well-formed JSON, but it is not; export it again",
+            code="not_json",
+        )
     except OSError as error:
         refusal = SchemaError(
             f"{source} cannot be read: {error.strerror or error}",
             code="file_unreadable",
             errno=error.errno,
         )
-    # Raised outside the handlers: the original carries the whole file.
+    # Raised outside the handlers: the original error contains the whole file.
     raise refusal
 
 
 def _check_crs(path: ByteSource, crs: Any) -> None:
-    """Files from before RFC 7946 may say that they are in other coordinates."""
+    """Reject other coordinate systems, which files from before RFC 7946 may declare."""
     if crs is None:
         return
     properties = crs.get("properties") if isinstance(crs, dict) else None
     name = str(properties.get("name")) if isinstance(properties, dict) else ""
     if not name.endswith(LONGITUDE_LATITUDE):
         raise SchemaError(
-            f"{path} must be in longitude and latitude (RFC 7946), and says it is not; "
+            f"{path} must be in longitude and latitude (RFC 7946), but its crs is another one; "
             "transform it to EPSG:4326 first",
             code="not_wgs84",
         )

@@ -1,7 +1,7 @@
-"""JSON as it streams by: names of an object, elements of an array, one at a time.
+"""A streaming JSON parser: the members of an object or elements of an array, one at a time.
 
-A whole export may be far larger than memory; only what is asked for becomes a Python value, and
-what is skipped is never parsed: its brackets and quotes are counted, no more.
+An export may be far larger than memory. Only requested values become Python objects. Skipped
+values are never parsed: only their brackets and quotes are counted.
 """
 
 import codecs
@@ -16,12 +16,12 @@ __all__ = ["JsonStream"]
 
 CHUNK_BYTES = 1 << 16
 LONGEST = 1 << 24
-"""Characters of a single element."""
+"""Most characters of a single element."""
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _PLAIN = re.compile(r"[^\s,\]}]*")
 _NUMBER = re.compile(r"[-+.eE0-9]*")
-# Possessive: a string that the buffer cuts short must not be searched again and again.
+# Possessive quantifiers: no backtracking in a string that the buffer cuts off.
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|["{}\[\]]', re.DOTALL)
 
 
@@ -35,7 +35,7 @@ class JsonStream:
         self._text, self._at, self._ended = "", 0, False
 
     def peek(self) -> str:
-        """The next character that is no space, left where it is; empty at the end."""
+        """The next character other than white space, without consuming it; empty at the end."""
         while True:
             space = _SPACE.match(self._text, self._at)
             self._at = space.end() if space else self._at
@@ -45,7 +45,7 @@ class JsonStream:
                 return ""
 
     def members(self) -> Iterator[str]:
-        """The names in the object that comes next; read or skip each one's value in turn."""
+        """The names in the next object. The caller reads or skips the value of each name."""
         self._take("{")
         if self.peek() == "}":
             self._at += 1
@@ -60,7 +60,7 @@ class JsonStream:
                 return
 
     def elements(self) -> Iterator[Any]:
-        """The values in the array that comes next; nothing if it is no array."""
+        """The values in the next array; none if the next value is not an array."""
         if self.peek() != "[":
             self.skip()
             return
@@ -74,19 +74,19 @@ class JsonStream:
                 return
 
     def value(self) -> Any:
-        """The value that comes next, as Python has it."""
+        """The next value as a Python object."""
         self.peek()
         size = CHUNK_BYTES
         while True:
-            found, end = self._parsed()
+            value, end = self._parsed()
             if end is not None and (self._ended or not self._may_go_on(end)):
                 self._at = end
-                return found
+                return value
             self._grow(size)
             size *= 2
 
     def skip(self) -> bool:
-        """Pass over the value that comes next without parsing it; whether it held others."""
+        """Skip the next value without parsing it. Returns whether it contained other values."""
         if self.peek() not in tuple('{["'):
             self._skip_plain()
             return False
@@ -107,7 +107,7 @@ class JsonStream:
             self._grow(CHUNK_BYTES)
 
     def _may_go_on(self, end: int) -> bool:
-        """A number at the end of what was read, such as the 1 of 1.5."""
+        """Whether the value may continue after the buffer, such as 1 in 1.5."""
         number = _NUMBER.match(self._text, self._at)
         return max(end, number.end() if number else end) == len(self._text)
 
@@ -118,11 +118,11 @@ class JsonStream:
             return None, None
         except (ValueError, RecursionError):
             pass
-        # Raised outside the handlers: the original carries the text.
+        # Raised outside the handlers: the original error contains the text.
         raise BadContent(code="not_json")
 
     def _skip_plain(self) -> None:
-        """A number, true, false or null."""
+        """Skip a number, true, false or null."""
         while True:
             plain = _PLAIN.match(self._text, self._at)
             self._at = plain.end() if plain else self._at
@@ -148,7 +148,7 @@ class JsonStream:
             raise BadContent(code="not_json")
 
     def _more(self, size: int = CHUNK_BYTES) -> bool:
-        """Read on; False where there is no more."""
+        """Read more text; False at the end of the stream."""
         if self._ended:
             return False
         chunk = self._stream.read(size)
@@ -164,7 +164,7 @@ class JsonStream:
 
 
 def _missing(constant: str) -> None:
-    """NaN and Infinity, which JSON does not have: some programs write them for no number.
+    """Parse NaN and Infinity, which are not JSON, as null. Some programs write them.
 
-    Whether a file has them depends on its values, so they must not refuse it.
+    Whether a file has them depends on private values, so they must not be an error.
     """

@@ -1,8 +1,8 @@
 """KML: tracks (`gx:Track`), and placemarks of points and lines with a time.
 
-Every track is a trajectory of its own; placemarks with a TimeStamp or a TimeSpan make one more,
-in order of time. Lines without any time are trajectories in their order only where the whole
-file has no time; otherwise they are left out, and points without a time always are.
+Every track is a trajectory. All placemarks with a TimeStamp or a TimeSpan form one more, in
+order of time. Lines without a time are trajectories only if the whole file has no times;
+otherwise they are dropped. Points without a time are always dropped.
 """
 
 import math
@@ -28,19 +28,19 @@ TIMES = {"when": ("Track", "TimeStamp"), "begin": ("TimeSpan",), "end": ("TimeSp
 def kml_points(
     stream: BinaryIO, zone: tzinfo | None = None, *, hours: bool = False
 ) -> tuple[Points | None, int]:
-    """The trajectories of a file, if any, and how many entries were left out."""
-    found = _Kml(zone)
-    for _ in found.feed(stream):
+    """The trajectories of a file, if there are any, and the number of dropped entries."""
+    kml = _Kml(zone)
+    for _ in kml.feed(stream):
         pass
-    parts, left_out = [], found.left_out
-    for track in [*found.tracks, found.timed]:
+    parts, left_out = [], kml.left_out
+    for track in [*kml.tracks, kml.timed]:
         points, lost = history(track.fixes(), hours=hours)
         left_out += lost
         if points is not None:
             parts.append(points)
     if parts:
-        return Points.joined(parts), left_out + len(found.lines)
-    return (_untimed(found.lines) if found.lines else None), left_out
+        return Points.joined(parts), left_out + len(kml.lines)
+    return (_untimed(kml.lines) if kml.lines else None), left_out
 
 
 def _untimed(lines: Sequence[Sequence[Place]]) -> Points:
@@ -50,7 +50,7 @@ def _untimed(lines: Sequence[Sequence[Place]]) -> Points:
 
 
 class _Track:
-    """Times and places, which come apart in a gx:Track and belong together by their order."""
+    """Times and places, which a gx:Track lists separately and which match by their order."""
 
     def __init__(self) -> None:
         self.moment_us, self.local_us = array("q"), array("q")
@@ -66,7 +66,7 @@ class _Track:
 
     def fixes(self) -> Iterator[Fix | None]:
         if len(self.lat) != len(self.moment_us):
-            yield None  # whose time is whose, nobody can say
+            yield None  # times and places cannot be matched
             return
         for row in zip(self.moment_us, self.local_us, self.lat, self.lng, strict=True):
             known = row[0] != UNKNOWN and not math.isnan(row[2])
@@ -82,7 +82,7 @@ class _Placemark:
 
 
 class _Kml(XmlStream):
-    """What was found so far."""
+    """The tracks, lines and timed placemarks read so far."""
 
     def __init__(self, zone: tzinfo | None) -> None:
         super().__init__()
@@ -125,7 +125,7 @@ class _Kml(XmlStream):
         begin = mark.when or mark.begin
         for kind, places in mark.shapes:
             if begin is not None:
-                # A point of a span of time is a visit: there when it begins and when it ends.
+                # A point with a TimeSpan is a visit: one fix at its start and one at its end.
                 shape = places * 2 if kind == "Point" and mark.end is not None else places
                 for fix in spread(begin, mark.end, shape):
                     self.timed.add_time(fix and fix.at)
@@ -137,5 +137,5 @@ class _Kml(XmlStream):
 
 
 def _position(texts: list[Any]) -> Place | None:
-    """Longitude before latitude, and perhaps a height."""
+    """A position: longitude, latitude, and perhaps a height."""
     return place(texts[1], texts[0]) if len(texts) in (2, 3) else None

@@ -1,4 +1,4 @@
-"""A file that tells how much of it was read, and the hash of a whole one."""
+"""A file that reports its reading progress, and the hash of a file."""
 
 import hashlib
 import io
@@ -13,13 +13,13 @@ __all__ = ["AnyPath", "MeasuredFile", "Progress", "file_sha256"]
 
 AnyPath = str | PathLike[str]
 Progress = Callable[[int, int], None]
-"""Told how much is done, of how much in all."""
+"""Called with the amount done and the total."""
 
 CHUNK_BYTES = 1 << 20
 
 
 class MeasuredFile(io.RawIOBase):
-    """The bytes of a file, counted as they go through."""
+    """The bytes of a file. Reading them reports progress."""
 
     def __init__(self, path: Path, progress: Progress | None = None) -> None:
         self._raw, self._path = path.open("rb", buffering=0), path
@@ -42,7 +42,7 @@ class MeasuredFile(io.RawIOBase):
         super().close()
 
     def decoded(self, *, gzipped: bool) -> BinaryIO:
-        """What the file holds, unpacked if need be, but nothing beyond measure."""
+        """The contents of the file, unpacked if ``gzipped``, within the limits of `bounded`."""
         # The stubs know only streams that can also be written to.
         buffered = io.BufferedReader(self, CHUNK_BYTES)  # type: ignore[type-var]
         return gunzipped(buffered, str(self._path)) if gzipped else buffered

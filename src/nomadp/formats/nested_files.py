@@ -1,8 +1,9 @@
-"""Parquet files with one row to a trajectory, read piece by piece or as a whole, or made.
+"""Parquet files with one row per trajectory: reading in pieces or as a whole, and writing.
 
-They are made of one row per point in bounded memory: the rows of a trajectory must follow each
-other, by seq, for sorting is for a database. A tid that comes back later is refused; to know,
-8 bytes are kept of each. A uid is kept beside its trajectory: it says what each person spends.
+They are made from files with one row per point, in bounded memory. So the rows of a trajectory
+must be consecutive and ordered by seq; sorting is left to a database. A tid that occurs again
+later is an error, and detecting it takes 8 bytes of memory per tid. A uid stays with its
+trajectory, because privacy budgets are counted per person.
 """
 
 from collections.abc import Iterator
@@ -39,14 +40,14 @@ __all__ = [
 COLUMNS = TRAJECTORY_SCHEMA.names
 ROWS_MAX = 16_384
 POINTS_MAX = 1_000_000
-"""What is in memory at a time, per piece; long trajectories come in fewer rows."""
+"""Most points in memory at a time. Pieces of long trajectories have fewer rows."""
 SUSPECTS_MAX = 100_000
-"""Tids compared in full at a time."""
+"""Number of tids that are compared in full at a time."""
 POINTS_AT_A_TIME = 1_000_000
 
 
 def is_nested(path: Path) -> bool:
-    """Whether a Parquet file has one row to a trajectory; False if it cannot be read at all."""
+    """Whether a Parquet file has one row per trajectory; False if it cannot be read."""
     try:
         names = pq.read_schema(path).names
     except (pa.ArrowException, OSError):
@@ -55,17 +56,17 @@ def is_nested(path: Path) -> bool:
 
 
 class NestedFile:
-    """A file of trajectories that never is in memory as a whole."""
+    """A file of trajectories that is read in pieces, never as a whole."""
 
     def __init__(self, path: Path, *, hours: bool = False) -> None:
         self.path = path
-        self.hours = hours  # whether to look when trajectories begin
+        self.hours = hours  # whether to read when trajectories begin
         self._state = self._now()
         self._footer = _opened(self.path).metadata
         self.rows: int = self._footer.num_rows
         if not self.rows:
             raise BadRows(
-                f"{path} must have at least one row, and only names its columns", code="no_rows"
+                f"{path} must have at least one row, but it has only a header", code="no_rows"
             )
 
     def __repr__(self) -> str:
@@ -73,23 +74,24 @@ class NestedFile:
 
     @cached_property
     def piece_rows(self) -> int:
-        """How many rows to read at a time."""
+        """The number of rows to read at a time."""
         values = sum(self._points(k) for k in range(self._footer.num_row_groups))
         return max(1, min(ROWS_MAX, POINTS_MAX * self.rows // max(values, 1)))
 
     def sha256(self) -> str:
-        """The hash of the whole content: another file would be another job."""
+        """The hash of the whole file, which identifies a job."""
         return file_sha256(self.path)
 
     def check_unchanged(self) -> None:
-        """Refuse a file that was written to since it was opened."""
+        """Raise `SchemaError` if the file was modified after it was opened."""
         if self._now() != self._state:
             raise SchemaError(
-                f"{self.path} must not change while it is read, and did", code="file_changed"
+                f"{self.path} must not change while it is read, but it did; start again",
+                code="file_changed",
             )
 
     def batches(self, first: int = 0) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Pieces from row ``first`` on, each with the number of its own first row."""
+        """The pieces from row ``first`` on, each with the number of its first row."""
         self.check_unchanged()
         groups, row = self._groups_from(first)
         file = _opened(self.path)
@@ -103,7 +105,7 @@ class NestedFile:
             row += batch.num_rows
 
     def trajectories(self, row: int, batch: pa.RecordBatch, locations: LocationSet) -> Any:
-        """The trajectories of a piece; a refusal says in which rows to look."""
+        """The trajectories of a piece. An error names the range of rows."""
         try:
             return trajectories_of(batch, locations, hours=self.hours)
         except NomadpError as error:
@@ -115,29 +117,29 @@ class NestedFile:
         raise refusal
 
     def texts(self, name: str) -> Iterator[str]:
-        """A column of text, in 16,384 rows at a time."""
+        """A column of text, read 16,384 rows at a time."""
         read = _opened(self.path).iter_batches(ROWS_MAX, columns=[name])
         while (batch := self._next(read)) is not None:
             yield from texts(name, batch.column(0)).to_pylist()
 
     def uids(self) -> Iterator[str] | None:
-        """Whose each trajectory is; None if the file does not say."""
+        """The user id of each trajectory; None if the file has none."""
         return self.texts("uid") if "uid" in self._footer.schema.names else None
 
     def _now(self) -> tuple[int, int, int]:
         check_readable(self.path)
-        found = self.path.stat()
-        return found.st_ino, found.st_size, found.st_mtime_ns
+        status = self.path.stat()
+        return status.st_ino, status.st_size, status.st_mtime_ns
 
     def _groups_from(self, first: int) -> tuple[list[int], int]:
-        """The row groups that hold ``first`` and what follows, and where they begin."""
+        """The row groups from the one that contains ``first``, and the first row of it."""
         group, row = 0, 0
         while row + (size := self._footer.row_group(group).num_rows) <= first < self.rows:
             group, row = group + 1, row + size
         return list(range(group, self._footer.num_row_groups)), row
 
     def _points(self, group: int) -> int:
-        """The values of the longest column of a row group, which are those of its lists."""
+        """The number of points in a row group: the values of its longest column, the lists."""
         described = self._footer.row_group(group)
         columns = range(described.num_columns)
         return max(int(described.column(k).num_values) for k in columns)
@@ -147,14 +149,14 @@ class NestedFile:
             return next(read, None)
         except (pa.ArrowException, OSError):
             refusal = damaged(self.path)
-        # Raised outside the handler: the original may quote the file.
+        # Raised outside the handler: the original error may quote the file.
         raise refusal
 
 
 def _opened(path: Path) -> Any:
-    """A Parquet file to be read in pieces."""
+    """Open a Parquet file for reading in pieces."""
     try:
-        # Buffered: a file may be a single row group, which must not be read at once.
+        # Buffered, because a file may be a single row group that does not fit into memory.
         return pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
     except (pa.ArrowException, OSError):
         refusal = damaged(path)
@@ -162,11 +164,11 @@ def _opened(path: Path) -> Any:
 
 
 def repeated_tids(source: NestedFile) -> int:
-    """How many tids of the file occurred before; exact, in 8 bytes of memory for each."""
+    """The number of tids that occurred before; exact, with 8 bytes of memory per tid."""
     hashes = np.fromiter(map(_hash, source.texts("tid")), np.int64, source.rows)
     hashes.sort()
     twice = hashes[1:][hashes[1:] == hashes[:-1]]
-    # Equal tids have equal hashes; once in a great while different ones do, too.
+    # Equal hashes may rarely be collisions, so tids with equal hashes are compared in full.
     for first in range(0, len(twice), SUSPECTS_MAX):
         suspects, seen = set(twice[first : first + SUSPECTS_MAX].tolist()), set()
         for tid in source.texts("tid"):
@@ -177,18 +179,18 @@ def repeated_tids(source: NestedFile) -> int:
     return 0
 
 
-_hash = hash  # Python's own: 64 bits, under a key that changes from process to process
+_hash = hash  # Python's own: 64 bits, with a key that differs between processes
 
 
 def read_nested(path: Path, locations: LocationSet, *, hours: bool = False) -> TrajectorySet:
-    """All trajectories of a file at once."""
+    """Read all trajectories of a file at once."""
     file = NestedFile(path, hours=hours)
     pieces = [file.trajectories(row, batch, locations) for row, batch in file.batches()]
     tids = tuple(tid for piece in pieces for tid in piece.tids)
     repeated = len(tids) - len(set(tids))
     if repeated:
         raise SchemaError(
-            f"{path}: tid must be unique, got {repeated} repeated of {len(tids)}",
+            f"{path}: tid must be unique, got {repeated} duplicates among {len(tids)}",
             code="tid_repeated",
             repeated=repeated,
         )
@@ -206,10 +208,13 @@ def read_nested(path: Path, locations: LocationSet, *, hours: bool = False) -> T
 def trajectories_in(
     name: str, table: pa.Table, locations: LocationSet, *, hours: bool = False
 ) -> tuple[TrajectorySet, tuple[str, ...] | None]:
-    """Those of a table of Arrow that refusals call ``name``, and whose each is, if it says."""
+    """The trajectories of an Arrow table and their user ids, if it has any.
+
+    Errors call the table ``name``.
+    """
     if not table.num_rows:
         raise BadRows(
-            f"{name} must have at least one row, and only names its columns", code="no_rows"
+            f"{name} must have at least one row, but it has only a header", code="no_rows"
         )
     (batch,) = table.combine_chunks().to_batches()
     try:
@@ -222,7 +227,7 @@ def trajectories_in(
         if not repeated:
             return whole, None if uids is None else tuple(uids)
         refusal = SchemaError(
-            f"{name}: tid must be unique, got {repeated} repeated",
+            f"{name}: tid must be unique, got {repeated} duplicates",
             code="tid_repeated",
             repeated=repeated,
         )
@@ -230,35 +235,37 @@ def trajectories_in(
 
 
 def nest_file(source: AnyPath, target: AnyPath) -> int:
-    """Write `tid,location_ids` from `tid,seq,location_id`; how many trajectories there were.
+    """Write `tid,location_ids` from `tid,seq,location_id`. Returns the number of trajectories.
 
-    A uid is kept beside each, and of a datetime that of the first point.
+    Each row keeps the uid, and the datetime of the first point, if there are any.
     """
-    found, made = file_path(source), file_path(target)
-    if not (is_parquet(found) and is_parquet(made)):
-        raise SchemaError(f"{found} and {made} must both be Parquet files", code="not_parquet")
+    points_file, nested_file = file_path(source), file_path(target)
+    if not (is_parquet(points_file) and is_parquet(nested_file)):
+        raise SchemaError(
+            f"{points_file} and {nested_file} must both be Parquet files", code="not_parquet"
+        )
 
     def write(part: Path) -> None:
-        nested = _nested(found)
+        nested = _nested(points_file)
         first = next(nested)
         with pq.ParquetWriter(part, first.schema) as writer:
             for batch in chain([first], nested):
                 writer.write_batch(batch)
-        again = repeated_tids(NestedFile(part))
-        if again:
+        scattered = repeated_tids(NestedFile(part))
+        if scattered:
             raise SchemaError(
-                f"{found}: the rows of a tid must follow each other and be of one uid, got "
-                f"{again} tids that come back later; sort the file by tid and seq",
+                f"{points_file}: the rows of a tid must be consecutive and have one uid, got "
+                f"{scattered} tids that occur again later; sort the file by tid and seq",
                 code="tid_scattered",
-                scattered=again,
+                scattered=scattered,
             )
 
-    written_whole({made: write}, private=[made])
-    return NestedFile(made).rows
+    written_whole({nested_file: write}, private=[nested_file])
+    return NestedFile(nested_file).rows
 
 
 def _nested(path: Path) -> Iterator[pa.RecordBatch]:
-    """Whole trajectories; the one that a piece breaks off waits for the next piece."""
+    """Batches of complete trajectories. The last one of a piece waits for the next piece."""
     row, waiting = 0, None
     for piece in _pieces(path):
         points = piece if waiting is None else pa.concat_tables([waiting, piece])
@@ -270,7 +277,7 @@ def _nested(path: Path) -> Iterator[pa.RecordBatch]:
         row += int(starts[-1])
     if waiting is None:
         raise BadRows(
-            f"{path} must have at least one row, and only names its columns", code="no_rows"
+            f"{path} must have at least one row, but it has only a header", code="no_rows"
         )
     yield _lists(waiting, np.array([0, waiting.num_rows]))
 
@@ -282,11 +289,11 @@ def _pieces(path: Path) -> Iterator[Any]:
     columns += [name for name in ("uid", WHEN) if name in names]
     for batch in file.iter_batches(POINTS_AT_A_TIME, columns=columns):
         table = pa.Table.from_batches([batch])
-        # A clock is only looked at by those who ask for it.
+        # A datetime may be missing: it is checked when somebody needs it.
         missing = sum(table[name].null_count for name in columns if name != WHEN)
         if missing:
             raise SchemaError(
-                f"{path}: no value may be missing, and {missing} are",
+                f"{path}: values must not be missing, got {missing} missing",
                 code="value_missing",
                 missing=missing,
             )
@@ -301,7 +308,7 @@ def _pieces(path: Path) -> Iterator[Any]:
 
 
 def _starts(path: Path, points: Any, first: int) -> Any:
-    """Where each trajectory begins; refused if its points are not in their order."""
+    """The row at which each trajectory begins. Raises an error if seq does not increase."""
     changes = np.zeros(max(points.num_rows - 1, 0), dtype=bool)
     for name in {"tid", "uid"} & set(points.column_names):
         changes |= pc.not_equal(points[name][1:], points[name][:-1]).to_numpy()
@@ -309,7 +316,7 @@ def _starts(path: Path, points: Any, first: int) -> Any:
     if len(backwards):
         raise SchemaError(
             f"{path}: row {first + int(backwards[0]) + 2} must have a larger seq than the row "
-            "before, which is of the same trajectory; sort the file by tid and seq",
+            "before, which belongs to the same trajectory; sort the file by tid and seq",
             code="seq_not_increasing",
             row=first + int(backwards[0]) + 2,
         )
@@ -317,13 +324,13 @@ def _starts(path: Path, points: Any, first: int) -> Any:
 
 
 def _lists(points: Any, starts: Any) -> pa.RecordBatch:
-    """A list from each start to the next; what follows the last start is left out."""
+    """One list from each start to the next. Points after the last start are ignored."""
     owner = [name for name in ("tid", "uid") if name in points.column_names]
     first = points.take(pa.array(starts[:-1])).combine_chunks()
     texts = [first[name].combine_chunks().cast(pa.string()) for name in owner]
     whole = points["location_id"].slice(0, int(starts[-1])).combine_chunks()
     lists = pa.ListArray.from_arrays(pa.array(starts, pa.int32()), whole.cast(pa.string()))
-    made = pa.RecordBatch.from_arrays([*texts, lists], [*owner, "location_ids"])
+    batch = pa.RecordBatch.from_arrays([*texts, lists], [*owner, "location_ids"])
     if WHEN not in first.column_names:
-        return made
-    return made.append_column(WHEN, first[WHEN].combine_chunks())
+        return batch
+    return batch.append_column(WHEN, first[WHEN].combine_chunks())

@@ -1,8 +1,8 @@
-"""What trackers send to a server of one's own: OwnTracks and Overland.
+"""Formats of trackers that report to a person's own server: OwnTracks and Overland.
 
-The recorder of OwnTracks keeps lines of time, kind and JSON, each parted by a tab; what is sent
-is that JSON, one object or many. Only the type `location` has a place, others are passed over.
-Overland sends batches `{"locations": [...]}` of GeoJSON points with a timestamp.
+The OwnTracks recorder writes lines of time, kind and JSON, separated by tabs. The app sends the
+same JSON, as one object or several. Only objects of the type `location` have a place; others
+are ignored. Overland sends batches `{"locations": [...]}` of GeoJSON points with a timestamp.
 """
 
 import json
@@ -20,18 +20,18 @@ SECOND_US = 1_000_000
 
 
 def recorded_fixes(stream: BinaryIO) -> Iterator[Fix | None]:
-    """Of a recorder's file (.rec)."""
+    """The fixes of a recorder's file (.rec)."""
     while line := stream.readline(LONGEST):
         if len(line) == LONGEST:
             raise BadContent(code="too_large")
         payload = line.rstrip(b"\r\n").split(b"\t", 2)[-1].strip()
-        # Other kinds of lines hold other things than JSON, and some hold nothing.
+        # Lines of other kinds contain other text, or nothing.
         if payload.startswith(b"{"):
             yield from _location(_parsed(payload))
 
 
 def owntracks_fixes(stream: JsonStream) -> Iterator[Fix | None]:
-    """Of objects, one after the other or in an array."""
+    """The fixes of consecutive objects, or of objects in an array."""
     while mark := stream.peek():
         for sent in stream.elements() if mark == "[" else [stream.value()]:
             yield from _location(sent)
@@ -56,7 +56,7 @@ def _parsed(payload: bytes) -> Any:
 
 
 def overland_fixes(stream: JsonStream, zone: tzinfo | None = None) -> Iterator[Fix | None]:
-    """Of batches, one after the other."""
+    """The fixes of consecutive batches."""
     while stream.peek():
         for name in stream.members():
             if name == "locations":

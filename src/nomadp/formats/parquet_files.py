@@ -1,6 +1,6 @@
-"""Parquet in and out, with points in well-known binary (WKB). Only chosen columns are read.
+"""Reading and writing Parquet, with points in well-known binary (WKB).
 
-This module imports Arrow, which is slow and may be absent: import it where it is needed.
+This module imports Arrow, which is slow and may not be installed: import it only where needed.
 """
 
 import math
@@ -53,34 +53,34 @@ __all__ = [
 
 METADATA_KEY = b"nomadp"
 UTC_NAMES = ("UTC", "Z", "Etc/UTC")
-"""Of a column of timestamps: they say when, and not what the clock showed."""
+"""Time zones of timestamps that give the moment but not the local time."""
 VALUE_BYTES = 8
 POINT = np.dtype([("order", "u1"), ("kind", "<u4"), ("lng", "<f8"), ("lat", "<f8")])
 LITTLE_ENDIAN, POINT_KIND = 1, 1
 POINT_KINDS = {1, 1001, 2001, 3001}
-"""A point, with height, with measure, with both: ISO's numbers."""
+"""ISO type numbers of a point: plain, with height, with measure, with both."""
 EWKB_Z, EWKB_M, EWKB_SRID = 0x80000000, 0x40000000, 0x20000000
 
 
 def read_parquet(path: Path, choose: Choose, wishes: Wishes) -> Table:
-    """The chosen columns of a Parquet file."""
+    """Read the chosen columns of a Parquet file."""
     try:
         with pq.ParquetFile(path) as file:
             kinds = choose(file.schema_arrow.names)
             table = whole_table(path, file, list(kinds))
     except (pa.ArrowException, OSError):
         table = None
-    # Raised outside the handler: the original may quote the file.
+    # Raised outside the handler: the original error may quote the file.
     if table is None:
         raise damaged(path)
     return table_of(str(path), table, lambda header: kinds, wishes)
 
 
 def whole_table(path: Path, file: pq.ParquetFile, columns: Sequence[str]) -> pa.Table:
-    """All rows of these columns, unless they take far more memory than such a file should.
+    """All rows of these columns. Raises `Unreadable` if they would need far too much memory.
 
-    Runs of equal values take next to no bytes in a file and 8 each in memory, so what the file
-    says of its pages is not enough: its values are counted, too.
+    Runs of equal values take almost no bytes in a file, but 8 bytes each in memory. So the
+    check uses the number of values as well as the uncompressed size that the footer states.
     """
     footer, wanted, values, bytes_ = file.metadata, set(columns), 0, 0
     for k in range(footer.num_row_groups):
@@ -96,20 +96,21 @@ def whole_table(path: Path, file: pq.ParquetFile, columns: Sequence[str]) -> pa.
 
 
 def table_of(name: str, table: pa.Table, choose: Choose, wishes: Wishes) -> Table:
-    """The chosen columns of a table of Arrow that refusals call ``name``."""
+    """The chosen columns of an Arrow table, which errors call ``name``."""
     kinds = choose(table.column_names)
-    column = {each: _column(name, table, each, kind, wishes) for each, kind in kinds.items()}
+    column = {key: _column(name, table, key, kind, wishes) for key, kind in kinds.items()}
     return Table(name, table.num_rows, column, lambda row: f"row {row + 1}")
 
 
 def damaged(path: Path) -> SchemaError:
     return SchemaError(
-        f"{path} must be a Parquet file, and is damaged or not one", code="not_parquet"
+        f"{path} must be a Parquet file, but it is damaged or not one; write it again",
+        code="not_parquet",
     )
 
 
 def read_metadata(path: Path, key: bytes = METADATA_KEY) -> bytes | None:
-    """What `write_parquet` was given as metadata, or what another program put there."""
+    """The metadata of a file under a key, from `write_parquet` or from another program."""
     try:
         metadata: Mapping[bytes, bytes] = pq.read_schema(path).metadata or {}
         return metadata.get(key)
@@ -135,20 +136,20 @@ def _column(path: str, table: Any, name: str, kind: Kind, wishes: Wishes) -> Any
         return _converted(table[name], kind, wishes)
     except BadValue as bad:
         place = "" if bad.row == WHOLE_COLUMN else f"row {bad.row + 1}: "
-        kind_of = SchemaError if bad.row == WHOLE_COLUMN else BadRows
+        error_type = SchemaError if bad.row == WHOLE_COLUMN else BadRows
         facts: Any = {**bad.facts, "column": name}
         if place:
             facts["row"] = bad.row + 1
-        refusal = kind_of(f"{path}: {place}{name} {bad.rule}", **facts)
-    # Raised outside the handler: the original may quote the file.
+        refusal = error_type(f"{path}: {place}{name} {bad.rule}", **facts)
+    # Raised outside the handler: the original error may quote the file.
     raise refusal
 
 
 def _converted(chunks: Any, kind: Kind, wishes: Wishes) -> Any:
     if wishes.lenient:
         return _usable(chunks, kind, wishes)
-    nothing = kind is Kind.MAYBE_MOMENT and chunks.null_count == len(chunks)
-    if chunks.null_count and not nothing:
+    is_absent = kind is Kind.MAYBE_MOMENT and chunks.null_count == len(chunks)
+    if chunks.null_count and not is_absent:
         first = int(np.flatnonzero(chunks.is_null().to_numpy())[0])
         raise BadValue(first, "must not be missing", code="value_missing")
     if kind is Kind.MOMENT:
@@ -160,7 +161,7 @@ def _converted(chunks: Any, kind: Kind, wishes: Wishes) -> Any:
 
 
 def _usable(chunks: Any, kind: Kind, wishes: Wishes) -> Any:
-    """As `columns` reads text leniently: what is missing or odd stands out, or is carried."""
+    """A column for a lenient reader, as `columns` has it: bad values are marked or filled."""
     chunks = _typed(chunks, kind)
     if kind is Kind.DECIMAL:
         _check_type(chunks, _is_number, "numbers")
@@ -177,25 +178,29 @@ def _usable(chunks: Any, kind: Kind, wishes: Wishes) -> Any:
     times: Any = moments_of(chunks, replace(wishes, zone=wishes.zone or UTC, lenient=False))
     missing = chunks.is_null().to_numpy()
     moment_us = carried(np.where(missing, UNREADABLE, times.values))
-    shown = times.local_us
-    local_us = None if shown is None else np.where(missing, PUBLIC_CLOCK_US, shown)
+    local_us = times.local_us
+    if local_us is not None:
+        local_us = np.where(missing, PUBLIC_CLOCK_US, local_us)
     return replace(times, values=moment_us, local_us=local_us)
 
 
 def _typed(chunks: Any, kind: Kind) -> Any:
-    """As if no value were missing or odd: a writer may have inferred another type for those."""
-    found = chunks.type
-    if pa.types.is_null(found):
+    """A column in the type of its kind: missing or odd values may have changed it.
+
+    pandas, for example, writes whole numbers with a missing one as floats.
+    """
+    arrow_type = chunks.type
+    if pa.types.is_null(arrow_type):
         empty = {Kind.DECIMAL: pa.float64(), Kind.WHOLE: pa.int64(), Kind.POINT: pa.binary()}
         return chunks.cast(empty.get(kind, pa.string()))
-    if pa.types.is_floating(found) and kind not in (Kind.DECIMAL, Kind.POINT):
+    if pa.types.is_floating(arrow_type) and kind not in (Kind.DECIMAL, Kind.POINT):
         values = chunks.to_numpy().astype(np.float64)
         is_whole = (np.abs(values) < 2**53) & (values == np.rint(values))
         whole = np.where(is_whole, values, 0).astype(np.int64)
         return pa.chunked_array([pa.array(whole, mask=~is_whole)])
-    is_text = pa.types.is_string(found) or pa.types.is_large_string(found)
+    is_text = pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type)
     if is_text and kind in (Kind.DECIMAL, Kind.WHOLE):
-        texts = [each or "" for each in chunks.to_pylist()]
+        texts = [value or "" for value in chunks.to_pylist()]
         read: Any = decimals if kind is Kind.DECIMAL else wholes
         return pa.chunked_array([pa.array(read(texts, lenient=True))])
     return chunks
@@ -206,7 +211,7 @@ def _filled(chunks: Any) -> Any:
 
 
 WHOLE_COLUMN = -1
-"""As the row of a BadValue: the column's type is wrong, not one of its values."""
+"""As the row of a BadValue: the type of the whole column is wrong."""
 
 
 def _text(chunks: Any, *, lenient: bool = False) -> Text:
@@ -267,19 +272,19 @@ def _wholes(chunks: Any) -> Any:
 
 
 def moments_of(chunks: Any, wishes: Wishes) -> Times | None:
-    """From a column of timestamps, text or positions."""
+    """The times in a column of timestamps, text or whole numbers."""
     kind = chunks.type
     if pa.types.is_timestamp(kind):
         local_us = None
         if wishes.hours and kind.tz in UTC_NAMES:
             local_us = clocks(_microseconds(chunks.cast(pa.timestamp("us", "UTC"))), wishes)
         elif wishes.hours:
-            shown = chunks if kind.tz is None else pc.local_timestamp(chunks)
-            local_us = _microseconds(shown.cast(pa.timestamp("us"), safe=False))
+            local = chunks if kind.tz is None else pc.local_timestamp(chunks)
+            local_us = _microseconds(local.cast(pa.timestamp("us"), safe=False))
         if kind.tz is None:
             chunks = _placed(chunks, wishes.zone)
-        micro = chunks.cast(pa.timestamp("us", "UTC"), safe=False)
-        return Times(_microseconds(micro), are_positions=False, local_us=local_us)
+        stamps = chunks.cast(pa.timestamp("us", "UTC"), safe=False)
+        return Times(_microseconds(stamps), are_positions=False, local_us=local_us)
     if pa.types.is_integer(kind):
         whole = _usable(chunks, Kind.WHOLE, wishes) if wishes.lenient else _wholes(chunks)
         return Times(whole, are_positions=True)
@@ -300,15 +305,15 @@ def _maybe_moments(chunks: Any, wishes: Wishes) -> Times | None:
 
 
 def _placed(chunks: Any, zone: tzinfo | None) -> Any:
-    """Timestamps of a clock that stood in `zone`."""
+    """Local timestamps, placed in a time zone."""
     if zone is None:
         raise BadValue(
             WHOLE_COLUMN,
-            "must have a time zone; store it as UTC timestamps, or let --time-zone say "
-            "where the clock stood",
+            "must have a time zone; store UTC timestamps, or set the time zone with "
+            "--time-zone",
             code="time_zone_missing",
         )
-    # Like Python: the first of two equal hours in autumn.
+    # As in Python: the first of two equal hours when clocks go back.
     return pc.assume_timezone(chunks, str(zone), ambiguous="earliest", nonexistent="latest")
 
 
@@ -328,7 +333,7 @@ def _points(chunks: Any, *, lenient: bool = False) -> Any:
 
 
 def to_wkb(lat: Floats, lng: Floats) -> Any:
-    """An Arrow column of points; in WKB, x is the longitude."""
+    """Points as an Arrow column of WKB, in which x is the longitude."""
     rows = np.empty(len(lat), dtype=POINT)
     rows["order"], rows["kind"] = LITTLE_ENDIAN, POINT_KIND
     rows["lng"], rows["lat"] = lng, lat
@@ -346,7 +351,7 @@ def from_wkb(values: Sequence[bytes]) -> Floats:
 
 
 def _point(row: int, value: bytes) -> tuple[float, float]:
-    """Any byte order and flavour; heights and measures are left behind."""
+    """A point of any byte order and dialect, without its height and measure."""
     with suppress(KeyError, IndexError, struct.error):
         order = {0: ">", 1: "<"}[value[0]]
         (kind,) = struct.unpack_from(f"{order}I", value, 1)

@@ -1,6 +1,7 @@
 """Google Takeout until 2024: Records.json, and the months of a Semantic Location History.
 
-Coordinates are in ten-millionths of a degree, times ISO 8601 text or milliseconds since 1970.
+Coordinates are in ten-millionths of a degree. Times are ISO 8601 text or milliseconds since
+1970.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,7 +26,7 @@ MILLISECOND_US = 1_000
 
 
 def record_fixes(stream: JsonStream, zone: tzinfo | None = None) -> Iterator[Fix | None]:
-    """Of Records.json, at any size."""
+    """The fixes of a Records.json of any size."""
     for name in stream.members():
         if name == "locations":
             yield from (record_fix(each, zone) for each in stream.elements())
@@ -38,7 +39,7 @@ def record_fix(record: Any, zone: tzinfo | None = None) -> Fix | None:
 
 
 def month_fixes(stream: JsonStream, zone: tzinfo | None = None) -> Iterator[Fix | None]:
-    """Of one month."""
+    """The fixes of one month."""
     for name in stream.members():
         if name == "timelineObjects":
             for each in stream.elements():
@@ -48,13 +49,13 @@ def month_fixes(stream: JsonStream, zone: tzinfo | None = None) -> Iterator[Fix 
 
 
 def object_fixes(each: Any, zone: tzinfo | None = None) -> Iterator[Fix | None]:
-    """A visit when it begins and ends; an activity's ends and what is known between."""
+    """The start and end of a visit; the ends of an activity and the points between them."""
     visit, activity = _child(each, "placeVisit"), _child(each, "activitySegment")
     if visit:
         begin, end = _ends(visit, zone)
         others = _listed(visit, "otherCandidateLocations")
-        there = _where(visit.get("location")) or _where(next(iter(others), None))
-        yield from spread(begin, end, [there, there])
+        visited = _where(visit.get("location")) or _where(next(iter(others), None))
+        yield from spread(begin, end, [visited, visited])
     if activity:
         begin, end = _ends(activity, zone)
         ends = [_where(activity.get(name)) for name in ("startLocation", "endLocation")]
@@ -67,7 +68,7 @@ def object_fixes(each: Any, zone: tzinfo | None = None) -> Iterator[Fix | None]:
 
 
 def _path(activity: Mapping[str, Any], zone: tzinfo | None) -> list[Fix | None]:
-    """The points of the simplified raw path, which have times of their own."""
+    """The points of the simplified raw path, which have their own times."""
     points = _listed(_child(activity, "simplifiedRawPath"), "points")
     return [record_fix(point, zone) for point in points]
 
@@ -84,14 +85,14 @@ def _ends(
 
 
 def _when(found: Any, name: str, zone: tzinfo | None) -> Instant | None:
-    """Under its name as text, or under its name and Ms as a number."""
+    """A time: text under its name, or a number under its name followed by Ms."""
     if not isinstance(found, Mapping):
         return None
     return instant(found.get(name), zone) or since_1970(found.get(f"{name}Ms"), MILLISECOND_US)
 
 
 def _where(found: Any) -> Place | None:
-    """Paths say latE7 where places say latitudeE7."""
+    """A place: latitudeE7 in places, latE7 in paths."""
     if not isinstance(found, Mapping):
         return None
     return e7_place(found.get("latitudeE7"), found.get("longitudeE7")) or e7_place(

@@ -1,4 +1,4 @@
-"""Points from and to tables: CSV, Parquet and GeoParquet 1.1."""
+"""Reading and writing points in tables: CSV, Parquet and GeoParquet 1.1."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ GEO_KEY = b"geo"
 def read_table_points(
     path: Path | Frame, reading: Reading, locations: LocationSet | None = None
 ) -> Points:
-    """Points of a table; `locations` gives coordinates to rows that only name a place."""
+    """Read points from a table. `locations` gives coordinates to rows with location ids."""
     primary = path.geometry if isinstance(path, Frame) else _geometry_column(path)
     if primary not in (None, *reading.columns) and "geometry" not in reading.columns.values():
         reading = replace(reading, columns={**reading.columns, str(primary): "geometry"})
@@ -38,7 +38,7 @@ def read_table_points(
     def choose(header: Sequence[str]) -> Mapping[str, Kind]:
         found = reading.mapping(path, header, where)
         used.update(found)
-        # Where a seq says the order, an empty clock does no harm.
+        # If a seq gives the order, the datetime may be empty.
         clock = {"datetime": Kind.MAYBE_MOMENT} if "seq" in found else {}
         return {theirs: (KINDS | clock)[ours] for ours, theirs in found.items()}
 
@@ -50,16 +50,17 @@ def read_table_points(
 def points_of(
     table: Table, locations: LocationSet | None = None, *, lenient: bool = False
 ) -> Points:
-    """The points of a table whose columns have our names; trajectories by appearance.
+    """The points of a table with our column names. Trajectories are in order of appearance.
 
-    Without a tid, each user has one, with a number. Equal moments keep the file's order.
+    Without a tid, each user has one numbered trajectory. Equal moments keep the file's order.
     """
     column = table.column
     times: Times | None = column.get("datetime")
     position = column.get("seq", None if times is None else times.values)
     if position is None:
         raise SchemaError(
-            f"{table.path} must say when: its datetime is empty", code="order_unknown"
+            f"{table.path} must have times or a seq, but its datetime is empty",
+            code="order_unknown",
         )
     lat, lng = (usable_coordinates if lenient else coordinates)(table, locations)
     tid, uid, place = (column.get(name) for name in ("tid", "uid", "location_id"))
@@ -72,11 +73,11 @@ def points_of(
         check(
             table,
             repeated,
-            "seq must be unique in its trajectory, and repeats",
+            "seq must be unique in each trajectory, got a repeated one",
             code="seq_repeated",
             column="seq",
         )
-    found = Points(
+    points = Points(
         np.concatenate([[0], np.cumsum(np.bincount(owner))]),
         lat[order],
         lng[order],
@@ -86,22 +87,23 @@ def points_of(
         None if place is None else place.at(order),
         None if times is None or times.local_us is None else times.local_us[order],
     )
-    return _owned(found, table.path) if lenient else found
+    return _owned(points, table.path) if lenient else points
 
 
 def _owned(points: Points, path: str) -> Points:
-    """Without rows that do not say whose they are."""
+    """Points without the rows that have an empty tid or uid."""
     names = (points.tids, points.uids or points.tids)
     is_owned = np.array([bool(tid and uid) for tid, uid in zip(*names, strict=True)])
     if not is_owned.any():
         raise BadRows(
-            f"{path} must have a row that says whose it is, and has none", code="owner_missing"
+            f"{path} must have at least one row with a tid or uid, got none",
+            code="owner_missing",
         )
     return points.kept(is_owned[points.owner])
 
 
 def write_table_points(path: Path, points: Points, preset: str = "nomadp") -> None:
-    """CSV, Parquet, or GeoParquet if the name ends in .geoparquet."""
+    """Write CSV, Parquet, or GeoParquet if the name ends in .geoparquet."""
     column = _named_as(path, _columns(points, text=not is_parquet(path)), preset)
     if path.suffix != ".geoparquet":
         write_table(path, column)
@@ -113,7 +115,7 @@ def write_table_points(path: Path, points: Points, preset: str = "nomadp") -> No
 
 
 def _columns(points: Points, *, text: bool) -> dict[str, Any]:
-    """By our names; moments as text, or as timestamps in UTC."""
+    """The columns by our names, with moments as text or as timestamps."""
     owner = points.owner
     column: dict[str, Any] = {}
     if points.uids is not None:
@@ -134,7 +136,7 @@ def _texts(points: Points) -> list[str]:
 
 
 def _stamps(points: Points) -> Any:
-    """Timestamps of one zone if all clocks had one offset; text where they had several."""
+    """Timestamps with a time zone if all local times have one offset; otherwise text."""
     import pyarrow as pa
 
     stamps = pa.array(points.moment_us, pa.int64())
@@ -153,8 +155,8 @@ def _named_as(path: Path, column: dict[str, Any], preset: str) -> dict[str, Any]
     lacking = [name for name in names if name not in (*column, "geometry")]
     if preset != "nomadp" and lacking:
         raise SchemaError(
-            f"{path}: the columns of {preset} need {' and '.join(lacking)}, which the points "
-            "do not have; write them without a preset",
+            f"{path}: points must have {' and '.join(lacking)} for the preset {preset}, but "
+            "they do not; write them without a preset",
             code="columns_missing",
             missing=tuple(lacking),
         )
@@ -162,7 +164,7 @@ def _named_as(path: Path, column: dict[str, Any], preset: str) -> dict[str, Any]
 
 
 def _geo(points: Points) -> dict[str, Any]:
-    """GeoParquet 1.1 metadata; without a crs, coordinates are longitude and latitude."""
+    """GeoParquet 1.1 metadata. Without a crs, coordinates are longitude and latitude."""
     box = [points.lng.min(), points.lat.min(), points.lng.max(), points.lat.max()]
     bbox = [float(side) for side in box]
     geometry = {"encoding": "WKB", "geometry_types": ["Point"], "bbox": bbox}
@@ -170,7 +172,7 @@ def _geo(points: Points) -> dict[str, Any]:
 
 
 def _geometry_column(path: Path) -> str | None:
-    """What a GeoParquet file says its geometry is; other files have none."""
+    """The geometry column of a GeoParquet file; None for other files."""
     if path.suffix not in (".parquet", ".geoparquet"):
         return None
     from nomadp.formats.parquet_files import read_metadata
@@ -178,19 +180,19 @@ def _geometry_column(path: Path) -> str | None:
     try:
         content = read_metadata(path, GEO_KEY)
     except SchemaError:
-        content = None  # no Parquet at all: its reader says so
+        content = None  # not Parquet: its reader will raise the error
     if content is None:
         return None
     try:
-        said = json.loads(content)
-        primary = str(said["primary_column"])
-        column = said["columns"][primary]
+        metadata = json.loads(content)
+        primary = str(metadata["primary_column"])
+        column = metadata["columns"][primary]
         encoding, crs = column["encoding"], column.get("crs", "absent")
     except (ValueError, KeyError, TypeError, AttributeError):
         encoding = None
     if encoding is None:
         raise SchemaError(
-            f"{path} has geo metadata that GeoParquet does not allow",
+            f"{path} must have valid GeoParquet metadata, but it does not; write it again",
             code="invalid_geo_metadata",
         )
     if encoding != "WKB":
@@ -201,8 +203,8 @@ def _geometry_column(path: Path) -> str | None:
         )
     if crs != "absent" and not is_wgs84(crs):
         raise SchemaError(
-            f"{path} must be in longitude and latitude (OGC:CRS84); transform it first, for "
-            "example with GeoPandas: frame.to_crs(4326)",
+            f"{path} must be in longitude and latitude (OGC:CRS84), but it is not; transform "
+            "it first, for example with GeoPandas: frame.to_crs(4326)",
             code="not_wgs84",
         )
     return primary

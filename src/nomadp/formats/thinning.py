@@ -90,7 +90,7 @@ class Thinning:
 
 
 def every(points: Points, interval_s: float) -> Points:
-    """The first point of each interval since the trajectory's first point, and its last point."""
+    """The first point of each interval since a trajectory's first point, and its last point."""
     if points.moment_us is None:
         raise DomainError(
             "points must have times to be thinned by time, got points without",
@@ -107,8 +107,8 @@ def every(points: Points, interval_s: float) -> Points:
 def along(points: Points, count: int) -> Points:
     """Every trajectory as ``count`` points, evenly spaced along its length.
 
-    A trajectory that never moves repeats its place. Location ids are dropped, because new points
-    lie between the named ones.
+    A trajectory that never moves repeats its place. Location ids are dropped, because new
+    points lie between the named ones.
     """
     first, last = points.offsets[:-1], points.offsets[1:] - 1
     way_km = np.cumsum(points.steps_km())

@@ -1,8 +1,8 @@
-"""Google Timeline as phones export it: Android's object and iOS's array of segments.
+"""Google Timeline as phones export it: an object on Android, an array of segments on iOS.
 
-A visit gives its place when it begins and when it ends, an activity its two ends, a path its
-points. Raw signals are read only if asked for. `userLocationProfile`, which says where somebody
-lives and works, is never parsed: the scanner passes over it.
+A visit gives its place at its start and end, an activity its two ends, and a path its points.
+Raw signals are read only on request. `userLocationProfile`, which says where somebody lives and
+works, is never parsed: the scanner skips it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ MINUTE_US = 60_000_000
 def timeline_fixes(
     stream: JsonStream, zone: tzinfo | None = None, *, raw_signals: bool = False
 ) -> Iterator[Fix | None]:
-    """Of a whole export, either shape; None for each entry that cannot be understood."""
+    """The fixes of an export of either shape; None for each invalid entry."""
     if stream.peek() == "[":
         for segment in stream.elements():
             yield from segment_fixes(segment, zone)
@@ -52,7 +52,7 @@ def timeline_fixes(
 
 
 def segment_fixes(segment: Any, zone: tzinfo | None = None) -> Iterator[Fix | None]:
-    """A segment may hold a path beside a visit or an activity; memories of trips hold none."""
+    """The fixes of a segment's path, visit and activity; other segments have none."""
     if not isinstance(segment, Mapping):
         yield None
         return
@@ -65,8 +65,8 @@ def segment_fixes(segment: Any, zone: tzinfo | None = None) -> Iterator[Fix | No
     visit, activity = segment.get("visit"), segment.get("activity")
     if isinstance(visit, Mapping):
         candidate = visit.get("topCandidate")
-        there = _where(candidate.get("placeLocation")) if _is_map(candidate) else None
-        yield from spread(begin, end, [there, there])
+        visited = _where(candidate.get("placeLocation")) if _is_map(candidate) else None
+        yield from spread(begin, end, [visited, visited])
     if isinstance(activity, Mapping):
         yield from spread(
             begin, end, [_where(activity.get("start")), _where(activity.get("end"))]
@@ -74,7 +74,7 @@ def segment_fixes(segment: Any, zone: tzinfo | None = None) -> Iterator[Fix | No
 
 
 def raw_fixes(signal: Any, zone: tzinfo | None = None) -> Iterator[Fix | None]:
-    """Positions only; scans for networks and guesses of activity are passed over."""
+    """The fix of a position. Network scans and activity guesses are ignored."""
     position = signal.get("position") if _is_map(signal) else None
     if _is_map(position):
         yield fixed(instant(position.get("timestamp"), zone), _where(position))
@@ -83,7 +83,7 @@ def raw_fixes(signal: Any, zone: tzinfo | None = None) -> Iterator[Fix | None]:
 def _path_fix(
     point: Any, begin: Instant | None, end: Instant | None, zone: tzinfo | None
 ) -> Fix | None:
-    """At its own time if it has a valid one, otherwise so many minutes after the beginning."""
+    """A point at its own time if that is valid, otherwise at its offset from the start."""
     if not _is_map(point):
         return None
     at = instant(point.get("time"), zone)
@@ -97,12 +97,12 @@ def _path_fix(
 
 
 def _shown(at: Instant, begin: Instant) -> int:
-    """A time in UTC by the clock of its segment."""
+    """The local time of a time in UTC, with the offset of its segment."""
     return at.moment_us + begin.local_us - begin.moment_us
 
 
 def _after(begin: Instant | None, end: Instant | None, minutes: Any) -> Instant | None:
-    """None of a number that is negative or leads beyond the segment."""
+    """The instant at an offset in minutes; None if it is outside the segment."""
     count = number(minutes)
     if begin is None or end is None or count is None or not 0 <= count <= 1e6:
         return None
@@ -113,7 +113,7 @@ def _after(begin: Instant | None, end: Instant | None, minutes: Any) -> Instant 
 
 
 def _where(value: Any) -> Place | None:
-    """Text, or text under latLng, which raw signals spell LatLng."""
+    """A place from text, or from text under latLng (LatLng in raw signals)."""
     if _is_map(value):
         value = value.get("latLng", value.get("LatLng"))
     return text_place(value)

@@ -1,9 +1,9 @@
-"""Points of tracks that are no tables: GPX 1.0 and 1.1, Porto's taxis, and Geolife.
+"""Points of tracks in formats other than tables: GPX 1.0 and 1.1, Porto's taxis, and Geolife.
 
-Every track segment of GPX is a trajectory, read as it streams by. Porto (ECML/PKDD 2015) has
-rows of polylines, a point per 15 s; Geolife a folder per user and in it a .plt file per
-trajectory, times in GMT. The name of a trip is a time and a taxi there, that of a file the
-moment it starts here, so neither is read: trips are numbered.
+Every track segment of GPX is a trajectory; the file is read as a stream. Porto (ECML/PKDD 2015)
+has one polyline per row with a point every 15 s. Geolife has a folder per user with a .plt file
+per trajectory, and times in GMT. Names of trips and files contain times and taxis, so they are
+not read: trajectories are numbered.
 """
 
 import json
@@ -47,7 +47,7 @@ LAT, LNG, DATE, TIME = 0, 1, 5, 6
 
 
 def read_gpx_points(source: ByteSource, wishes: Wishes) -> Points:
-    """Tracks only; segments are numbered, since the names of tracks are private."""
+    """Read the tracks. Segments are numbered, because the names of tracks are private."""
     track = _Track(lenient=wishes.lenient)
     try:
         with source.open() as file:
@@ -65,7 +65,7 @@ def read_gpx_points(source: ByteSource, wishes: Wishes) -> Points:
 
 
 class _Track(XmlStream):
-    """What was seen so far."""
+    """The track points read so far."""
 
     def __init__(self, *, lenient: bool) -> None:
         super().__init__()
@@ -79,7 +79,7 @@ class _Track(XmlStream):
 
     def start(self, name: str, attributes: dict[str, str]) -> bool:
         if not self.open and name != "gpx":
-            raise BadValue(self.line, "must be GPX, and is other XML", code="not_gpx")
+            raise BadValue(self.line, "must be GPX, but it is other XML", code="not_gpx")
         if name == "trkseg":
             self.lengths.append(0)
         elif name == "trkpt":
@@ -93,7 +93,7 @@ class _Track(XmlStream):
         if not (is_whole or self._lenient):
             raise BadValue(
                 self.line,
-                "a trkpt must be in a trkseg and have lat and lon",
+                "a trkpt must be in a trkseg and have lat and lon, got one that is not",
                 code="incomplete_track_point",
             )
         if not self.lengths:
@@ -113,7 +113,7 @@ def _gpx_points(path: ByteSource, track: _Track, wishes: Wishes) -> Points:
     lengths = [length for length in track.lengths if length]
     if not lengths:
         raise BadRows(
-            f"{path} must have at least one track point (trkpt), and has none", code="no_points"
+            f"{path} must have at least one track point (trkpt), got none", code="no_points"
         )
     moments = Moments(wishes, may_be_absent=True)
     try:
@@ -123,33 +123,34 @@ def _gpx_points(path: ByteSource, track: _Track, wishes: Wishes) -> Points:
         row, rule, facts = bad.row, bad.rule, bad.facts
     else:
         empty = len(track.lengths) - len(lengths)
-        if empty or track.others:  # of a folder of hundreds, only what is out of the ordinary
+        # A folder may have hundreds of files, so only unusual ones are logged.
+        if empty or track.others:
             log.info(
-                f"{path}: {len(lengths)} track segments are trajectories; {empty} empty ones "
-                f"and {track.others} points of routes and waypoints are ignored"
+                f"{path}: {len(lengths)} track segments are trajectories; ignored {empty} "
+                f"empty segments and {track.others} points of routes and waypoints"
             )
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         moment_us = None if times is None or times.are_positions else times.values
-        found = Points(offsets, lat, lng, numbers(len(lengths)), moment_us=moment_us)
-        return replace(found, local_us=None if times is None else times.local_us)
+        points = Points(offsets, lat, lng, numbers(len(lengths)), moment_us=moment_us)
+        return replace(points, local_us=None if times is None else times.local_us)
     line = track.lines[row]
     raise BadRows(f"{path}: line {line}: lat, lon or time {rule}", line=line, **facts)
 
 
 def read_porto_points(path: Path, wishes: Wishes) -> Points:
-    """Trips are numbered, TAXI_ID is uid; trips without a position are left out."""
-    table = read_table(path, lambda found: columns_or_refusal(path, found, PORTO), wishes)
+    """Read Porto's trips, with TAXI_ID as uid. Trips without positions are dropped."""
+    table = read_table(path, lambda header: columns_or_refusal(path, header, PORTO), wishes)
     lines = _polylines(table)
     lengths = np.array([len(line) for line in lines])
     kept = np.flatnonzero(lengths)
     log.info(
-        f"{path}: trips are numbered, TAXI_ID is uid, TIMESTAMP and 15 s per point are "
-        f"datetime, POLYLINE is lng and lat; {len(lines) - len(kept)} of {len(lines)} trips "
-        "have no position and are left out"
+        f"{path}: read TAXI_ID as uid, TIMESTAMP plus 15 s per point as datetime, and POLYLINE "
+        f"as lng and lat; trips are numbered; dropped {len(lines) - len(kept)} of {len(lines)} "
+        "trips without a position"
     )
     if not len(kept):
         raise BadRows(
-            f"{path} must have at least one trip with a position, and has none",
+            f"{path} must have at least one trip with a position, got none",
             code="no_points",
         )
     flat = np.array([position for line in lines for position in line], dtype=np.float64)
@@ -158,8 +159,8 @@ def read_porto_points(path: Path, wishes: Wishes) -> Points:
     start_us = np.repeat(table.column["TIMESTAMP"][kept] * 1_000_000, lengths[kept])
     uid = table.column["TAXI_ID"].at(kept)
     moment_us = start_us + seq * STEP_US
-    found = Points(offsets, flat[:, 1], flat[:, 0], numbers(len(kept)), uid, moment_us)
-    return replace(found, local_us=clocks(moment_us, wishes)) if wishes.hours else found
+    points = Points(offsets, flat[:, 1], flat[:, 0], numbers(len(kept)), uid, moment_us)
+    return replace(points, local_us=clocks(moment_us, wishes)) if wishes.hours else points
 
 
 def _polylines(table: Table) -> list[list[Any]]:
@@ -170,7 +171,8 @@ def _polylines(table: Table) -> list[list[Any]]:
         row = int(np.flatnonzero(text.codes == bad)[0])
         place = table.where(row)
         raise BadRows(
-            f"{table.path}: {place}: POLYLINE must be a list of [longitude, latitude]",
+            f"{table.path}: {place}: POLYLINE must be a list of [longitude, latitude], got "
+            "another value",
             code="not_a_polyline",
             column="POLYLINE",
             **spot(place),
@@ -196,28 +198,26 @@ def _is_position(position: Any) -> bool:
 
 
 def read_geolife_points(path: Path, wishes: Wishes) -> Points:
-    """A .plt file, or a folder with USER/Trajectory/*.plt at any depth."""
-    found = sorted(path.rglob("*.plt")) if path.is_dir() else [path]
-    if not found:
-        raise SchemaError(
-            f"{path} must hold .plt files, and holds none", code="no_readable_files"
-        )
+    """Read a .plt file, or a folder with USER/Trajectory/*.plt at any depth."""
+    files = sorted(path.rglob("*.plt")) if path.is_dir() else [path]
+    if not files:
+        raise SchemaError(f"{path} must contain .plt files, got none", code="no_readable_files")
     log.info(
-        f"{path}: columns 1 and 2 are lat and lng, 6 and 7 are datetime in GMT; files are "
-        f"numbered and the folder above Trajectory is uid; {len(found)} files"
+        f"{path}: read columns 1 and 2 as lat and lng, 6 and 7 as datetime in GMT, and the "
+        f"folder above Trajectory as uid; trajectories are numbered; {len(files)} files"
     )
     pieces = []
-    for k, file in enumerate(found):
+    for k, file in enumerate(files):
         pieces.append(_read(file))
         if wishes.progress is not None:
-            wishes.progress(k + 1, len(found))
+            wishes.progress(k + 1, len(files))
     lat, lng, moment_us = (np.concatenate(column) for column in zip(*pieces, strict=True))
     points = Points(
         np.concatenate([[0], np.cumsum([len(piece[0]) for piece in pieces])]),
         lat,
         lng,
-        numbers(len(found)),
-        tuple(_user(file) for file in found),
+        numbers(len(files)),
+        tuple(_user(file) for file in files),
         moment_us,
     )
     return replace(points, local_us=clocks(moment_us, wishes)) if wishes.hours else points
@@ -229,7 +229,7 @@ def _user(file: Path) -> str:
 
 
 def _read(file: Path) -> tuple[Floats, Floats, NDArray[np.int64]]:
-    """Latitudes, longitudes, microseconds."""
+    """The latitudes, longitudes and moments of one file, in order of time."""
     try:
         lines = file.read_text(encoding="latin-1").splitlines()[HEADER_LINES:]
     except OSError as error:
@@ -241,7 +241,7 @@ def _read(file: Path) -> tuple[Floats, Floats, NDArray[np.int64]]:
     rows = [line.split(",") for line in lines if line.strip()]
     if not rows:
         raise BadRows(
-            f"{file} must have points after its {HEADER_LINES} lines of header",
+            f"{file} must have points after its {HEADER_LINES} header lines, got none",
             code="no_points",
         )
     try:
@@ -249,7 +249,7 @@ def _read(file: Path) -> tuple[Floats, Floats, NDArray[np.int64]]:
         if torn:
             raise BadValue(
                 torn[0],
-                f"must have {FIELDS} fields",
+                f"must have {FIELDS} fields, got {len(rows[torn[0]])}",
                 code="wrong_field_count",
                 fields=len(rows[torn[0]]),
                 expected=FIELDS,

@@ -1,7 +1,7 @@
-"""Trajectories as Arrow batches, one row to a trajectory: `tid` and the list `location_ids`.
+"""Trajectories as Arrow batches, one row per trajectory: `tid` and the list `location_ids`.
 
-No refusal quotes a batch: what is wrong is counted. This module imports Arrow, which is slow,
-so only what needs it imports this module.
+Errors count bad values and never quote them. This module imports Arrow, which is slow: import
+it only where needed.
 """
 
 from datetime import UTC
@@ -23,9 +23,9 @@ from nomadp.trajectory import TrajectorySet
 __all__ = ["TRAJECTORY_SCHEMA", "WHEN", "as_text", "flat", "ids_of", "texts", "trajectories_of"]
 
 TRAJECTORY_SCHEMA = pa.schema([("tid", pa.string()), ("location_ids", pa.list_(pa.string()))])
-"""What comes in. Whole numbers are read as text; other kinds of strings and lists will do."""
+"""The input schema. Whole numbers and other string and list types are also accepted."""
 WHEN = "datetime"
-"""When a trajectory begins: a column that may come in, too, and that only some look at."""
+"""An optional column: when a trajectory begins."""
 
 
 def trajectories_of(
@@ -33,7 +33,7 @@ def trajectories_of(
 ) -> TrajectorySet:
     """The trajectories of a batch, in its order.
 
-    With ``hours``, a column `datetime` says when each begins, by the clock it was read from.
+    With ``hours``, the column `datetime` gives the local time at which each begins.
     """
     tids = texts("tid", _column(batch, "tid"))
     empty = pc.sum(pc.equal(pc.binary_length(tids), 0)).as_py()
@@ -45,13 +45,13 @@ def trajectories_of(
             empty=empty,
         )
     offsets, items = flat(_column(batch, "location_ids"))
-    found = texts("location_ids", items)
-    index = pc.index_in(found, value_set=ids_of(locations).cast(found.type))
+    ids = texts("location_ids", items)
+    index = pc.index_in(ids, value_set=ids_of(locations).cast(ids.type))
     if index.null_count:
         raise DomainError(
             f"every location id must be in the location set of {len(locations)}, got "
-            f"{index.null_count} unknown among {len(index)}, withheld as private; use the "
-            "location file that belongs to them",
+            f"{index.null_count} unknown of {len(index)}, which are private and not shown; use "
+            "the location file that belongs to them",
             code="unknown_locations",
             unknown=index.null_count,
             points=len(index),
@@ -62,28 +62,28 @@ def trajectories_of(
 
 
 def _hours(batch: pa.RecordBatch) -> Indices | None:
-    """None where nobody kept a clock, or only positions."""
+    """The hour of the week in which each begins; None without local times."""
     if WHEN not in batch.schema.names or batch.column(WHEN).null_count == batch.num_rows:
         return None
     if _is_in_utc(batch.column(WHEN)):
         raise SchemaError(
-            f"{WHEN} must be what the clock showed where a trajectory begins, with its offset "
-            "or zone or with neither, and is in UTC (Z) only; write +00:00 if clocks show UTC",
+            f"{WHEN} must be the local time at which a trajectory begins, with or without an "
+            "offset or time zone, but it is in UTC (Z); write +00:00 if the local time is UTC",
             code="times_in_utc",
         )
     try:
-        # No zone is asked for: a clock that does not say where it stood was there.
+        # Times without a zone are local times, so any zone will do.
         times = moments_of(pa.chunked_array([_column(batch, WHEN)]), Wishes(UTC, hours=True))
     except BadValue as bad:
         rule, facts = bad.rule, bad.facts
     else:
         return hours_of(times.local_us) if times and times.local_us is not None else None
-    # Raised outside the handler: the original may quote the batch.
+    # Raised outside the handler: the original error may quote the batch.
     raise SchemaError(f"{WHEN} {rule}", column=WHEN, **facts)
 
 
 def _is_in_utc(column: Any) -> bool:
-    """Whether a moment says when, but not by which clock."""
+    """Whether the times are in UTC, so that local times are unknown."""
     kind = column.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return bool(pc.any(pc.match_substring_regex(column, r"[Zz]\s*$")).as_py())
@@ -91,16 +91,16 @@ def _is_in_utc(column: Any) -> bool:
 
 
 def _column(batch: pa.RecordBatch, name: str) -> Any:
-    found = batch.schema.names.count(name)
-    if found != 1:
-        code = "column_repeated" if found else "columns_missing"
+    count = batch.schema.names.count(name)
+    if count != 1:
+        code = "column_repeated" if count else "columns_missing"
         raise SchemaError(
-            f"trajectories must have one column {name}, got {found}", code=code, column=name
+            f"trajectories must have one column {name}, got {count}", code=code, column=name
         )
     column = batch.column(name)
     if column.null_count:
         raise SchemaError(
-            f"{name} must not be missing, got {column.null_count} missing of {len(column)}",
+            f"{name} must not be missing, got {column.null_count} of {len(column)} missing",
             code="value_missing",
             column=name,
             missing=column.null_count,
@@ -109,7 +109,7 @@ def _column(batch: pa.RecordBatch, name: str) -> Any:
 
 
 def flat(lists: Any) -> tuple[Any, Any]:
-    """Where each list begins, and the items of all lists."""
+    """The offsets of the lists, and the items of all lists."""
     kind = lists.type
     if pa.types.is_fixed_size_list(kind):
         lists = lists.cast(pa.large_list(kind.value_type))
@@ -120,26 +120,27 @@ def flat(lists: Any) -> tuple[Any, Any]:
             column="location_ids",
             expected="lists of ids",
         )
-    # A slice shares the offsets of the whole, which need not begin at zero; `flatten` knows.
+    # A slice keeps the offsets of the whole array, which may start above zero; `flatten` does
+    # not include the items before.
     offsets = lists.offsets.to_numpy().astype(np.int64)
     return offsets - offsets[0], lists.flatten()
 
 
 def texts(name: str, column: Any) -> Any:
-    """A column of text or whole numbers, as text without gaps."""
-    found = as_text(name, column)
-    if found.null_count:
+    """A column of text or whole numbers, as text. Raises `SchemaError` for missing values."""
+    text = as_text(name, column)
+    if text.null_count:
         raise SchemaError(
-            f"{name} must not hold missing values, got {found.null_count} of {len(found)}",
+            f"{name} must not contain missing values, got {text.null_count} of {len(text)}",
             code="value_missing",
             column=name,
-            missing=found.null_count,
+            missing=text.null_count,
         )
-    return found
+    return text
 
 
 def as_text(name: str, column: Any) -> Any:
-    """The same, gaps and all."""
+    """A column of text or whole numbers, as text, with missing values."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     kind = column.type
@@ -147,7 +148,7 @@ def as_text(name: str, column: Any) -> Any:
         return column
     if not pa.types.is_integer(kind):
         raise SchemaError(
-            f"{name} must hold text, got {kind}",
+            f"{name} must be a column of text, got {kind}",
             code="wrong_column_type",
             column=name,
             expected="text",
@@ -157,5 +158,5 @@ def as_text(name: str, column: Any) -> Any:
 
 @lru_cache(maxsize=4)
 def ids_of(locations: LocationSet) -> Any:
-    """The ids as one Arrow column: made once for a set, not for every batch."""
+    """The ids as an Arrow column, cached so that it is not built for every batch."""
     return pa.array(locations.ids, pa.string())

@@ -1,7 +1,7 @@
-"""XML as it streams by: nothing is kept but the elements that are open.
+"""A streaming XML parser that keeps only the open elements in memory.
 
-A document type declaration is refused: no export has one, and entities that grow or fetch have
-no place here.
+A document type declaration is an error: no export has one, and it could declare entities that
+expand without bound or load other files.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ SEPARATOR = "|"
 
 
 class XmlStream:
-    """Tells `start` and `end` of every element, by its local name; for others to override."""
+    """Calls `start` and `end`, which subclasses override, for every element (local name)."""
 
     def __init__(self) -> None:
         parser = expat.ParserCreate(namespace_separator=SEPARATOR)
@@ -33,18 +33,18 @@ class XmlStream:
 
     @property
     def line(self) -> int:
-        """How far it was read."""
+        """The current line."""
         return self._parser.CurrentLineNumber
 
     def start(self, name: str, attributes: dict[str, str]) -> bool:
-        """An element opens; whether its text is wanted."""
+        """Called when an element opens. Returns whether its text is needed."""
         return False
 
     def end(self, name: str, text: str) -> None:
-        """An element closes, whose parent is `self.open[-1]`."""
+        """Called when an element closes. Its parent is `self.open[-1]`."""
 
     def feed(self, stream: BinaryIO) -> Iterator[None]:
-        """Goes on by a piece at a time."""
+        """Parse the stream, one piece per step."""
         while chunk := stream.read(CHUNK_BYTES):
             self._parse(chunk)
             yield
@@ -57,7 +57,7 @@ class XmlStream:
             return
         except (expat.ExpatError, ValueError, LookupError):
             pass
-        # Raised outside the handler: the original holds parts of the file.
+        # Raised outside the handler: the original error contains parts of the file.
         raise BadContent(code="not_xml")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
@@ -90,8 +90,8 @@ class _Root(XmlStream):
 
 def root_of(stream: BinaryIO) -> str:
     """The local name of the outermost element."""
-    found = _Root()
-    for _ in found.feed(stream):
-        if found.name is not None:
-            return found.name
+    root = _Root()
+    for _ in root.feed(stream):
+        if root.name is not None:
+            return root.name
     raise BadContent(code="not_xml")
