@@ -108,10 +108,10 @@ def test_flows_are_filtered_by_a_rule_that_is_stated(flows: Table) -> None:
         and flows["origin"][k] != flows["destination"][k]
     }
     assert (scene.counts["drawn"], scene.counts["rows"]) == (len(drawn), len(flows))
-    assert scene.counts["held"] == pytest.approx(flows["flow"][drawn].sum())
+    assert scene.counts["drawn_share"] == pytest.approx(flows["flow"][drawn].sum())
     words = filter_words(flows, scene)
     assert {str(len(drawn)), str(len(flows))} <= set(re.findall(r"\d+", words))
-    assert percent(scene.counts["held"]) in words
+    assert percent(scene.counts["drawn_share"]) in words
     widths = {curve.row: curve.width for curve in scene.curves}
     assert max(widths, key=widths.__getitem__) == max(drawn, key=lambda k: flows["flow"][k])
 
@@ -253,7 +253,7 @@ def test_journeys_are_lines_and_say_how_many(kind: str, places: LocationSet) -> 
     scene = scene_of(table, places)
     assert scene is not None
     assert [len(track.line) for track in scene.tracks] == [2, 3, 1]
-    assert (scene.counts["drawn"], scene.counts["journeys"]) == (3, 3)
+    assert (scene.counts["drawn"], scene.counts["trajectories"]) == (3, 3)
     assert finding(table, scene) == Finding("trajectories", None, 3)
     other = Table("trajectories" if kind == "synthetic" else "synthetic", column, {})
     assert summary(table, scene) != summary(other, scene)  # nobody takes one for the other

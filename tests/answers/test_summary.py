@@ -13,7 +13,7 @@ from nomadp.answers.legend import legend
 from nomadp.answers.numbers import decimals_of, percent
 from nomadp.answers.scene import scene_of
 from nomadp.answers.sections import rows_told
-from nomadp.answers.sentences import row_name
+from nomadp.answers.sentences import estimate_words, row_names
 from nomadp.answers.summary import Finding, finding, summary
 from nomadp.answers.svg import svg
 from nomadp.locations import LocationSet
@@ -51,7 +51,9 @@ def found_in(table: Table) -> Finding:
     scene = scene_of(table, None)
     found = finding(table, scene)
     sentence = summary(table, scene)
-    assert found.row is None or row_name(table, found.row) in sentence
+    if found.row is not None:
+        assert row_names(table, found.row) in sentence
+        assert estimate_words(table, found.row) in sentence
     assert found.number < 2 or str(found.number) in sentence
     return found
 

@@ -26,7 +26,7 @@ __all__ = ["drawing_of"]
 PIECES = 16
 """Of a curve: so many straight ones look round."""
 LABELS_MOST = 60
-_JOURNEY_COLUMNS = ("From", "To", "Points", "Reports", "Truth within")
+_TRAJECTORY_COLUMNS = ("From", "To", "Points", "Reports", "Credible radius")
 
 
 def drawing_of(table: "Table", locations: LocationSet) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def drawing_of(table: "Table", locations: LocationSet) -> dict[str, Any]:
     if scene is None:
         return said
     if table.kind == "trajectories":
-        return said | _journeys(shaped, scene.frame)
+        return said | _trajectories(shaped, scene.frame)
     return said | _marks(shaped, scene)
 
 
@@ -98,8 +98,8 @@ def _labels(table: "Table") -> list[dict[str, Any]]:
     ]
 
 
-def _journeys(table: "Table", frame: Frame) -> dict[str, Any]:
-    """One row to a journey, those that most reports made first."""
+def _trajectories(table: "Table", frame: Frame) -> dict[str, Any]:
+    """One row for each decoded report, the most frequent first."""
     rows: dict[Any, list[int]] = {}
     for row, tid in enumerate(table["tid"]):
         rows.setdefault(tid, []).append(row)
@@ -109,13 +109,13 @@ def _journeys(table: "Table", frame: Frame) -> dict[str, Any]:
     shown = order[: theme()["rows_most"]]
     level = f"{100 * float(table.about.get('level', 0.9)):g}{PERCENT}"
     return {
-        "summary": f"{len(order):,} distinct reports, each with the journey that is nearest "
-        "to all that may be behind it.",
-        "filter": f"Drawn are the {len(tracks):,} that most reports made. Choose one to see "
-        f"how far off each point may be: circles hold the truth with a probability of {level} "
-        "each.",
-        "caption": f"The most frequent first. {len(shown):,} of {len(order):,}.",
-        "head": [{"name": name, "number": k > 1} for k, name in enumerate(_JOURNEY_COLUMNS)],
+        "summary": f"{len(order):,} distinct reports, each decoded to the trajectory with the "
+        "smallest expected error.",
+        "filter": f"The map shows the {len(tracks):,} most frequent. Select one to see how far "
+        f"off each point may be: a circle contains the true location with a probability of "
+        f"{level}.",
+        "caption": f"Most frequent first. {len(shown):,} of {len(order):,} reports.",
+        "head": [{"name": name, "number": k > 1} for k, name in enumerate(_TRAJECTORY_COLUMNS)],
         "rows": [
             {"row": each[0], "cells": _cells(table, each, int(often[each[0]]))}
             for each in shown

@@ -175,7 +175,7 @@ def _draw_words(axes: Any, table: "Table", scene: Scene, above: str) -> None:
     words = filter_words(table, scene)
     if scene.curves:
         sure = scene.steps is None or scene.steps.has_intervals
-        words += f" Wider is more trips{', fainter is less certain' if sure else ''}."
+        words += f" Wider: more trips{'; fainter: less certain' if sure else ''}."
     words, left = (fill(words, 78), 0.42) if stepped else (fill(words, 128), 0.0)
     if stepped:
         _draw_legend(axes, scene)
@@ -209,4 +209,4 @@ def _draw_legend(axes: Any, scene: Scene) -> None:
     if scene.steps is not None and HATCHED in scene.steps.names:
         box(4.5 * cell, top, cell, 3 * row, HATCHED)
         said = {"fontsize": 6, "color": SOFT, "ha": "center"}
-        axes.text(5 * cell, top + 3.9 * row, "too little to say", **said)
+        axes.text(5 * cell, top + 3.9 * row, "too uncertain", **said)

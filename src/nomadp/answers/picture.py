@@ -83,7 +83,7 @@ def render(tables: "Table | Sequence[Table]", locations: LocationSet | None = No
     about = first.about
     text = {
         "title": headline(first) if len(several) == 1 else "Where people go",
-        "stamp": "synthetic journeys" if first.kind == "synthetic" else "estimates",
+        "stamp": "synthetic trajectories" if first.kind == "synthetic" else "estimates",
         "lead": _lead(several),
         "version": str(about.get("nomadp_version", nomadp.__version__)),
         "places": "not given" if locations is None else f"{len(locations):,}",
@@ -103,14 +103,16 @@ def _several(tables: "Table | Sequence[Table]") -> "list[Table]":
 
 
 def _lead(several: "list[Table]") -> str:
-    named = {"synthetic": "synthetic journeys"}
+    named = {"synthetic": "synthetic trajectories", "density": "density of visits"}
     kinds = listed(list(dict.fromkeys(named.get(each.kind, each.kind) for each in several)))
     about = several[0].about
-    of = f"{about['reports']:,} reports that" if "reports" in about else "what"
+    reports = (
+        f"{about['reports']:,} private reports" if "reports" in about else "private reports"
+    )
     at = f" at ε\u00a0=\u00a0{about['epsilon']}" if "epsilon" in about else ""
     return (
-        f"{kinds.capitalize()}, estimated from {of} devices sent{at}. Colour is shown only as "
-        "far as it can be trusted."
+        f"{kinds.capitalize()}, estimated from {reports}{at}. The less certain a share is, the "
+        "fewer shades show it."
     )
 
 

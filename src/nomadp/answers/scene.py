@@ -151,7 +151,7 @@ def _places(table: "Table", rows: Any, locations: LocationSet | None) -> Scene:
     dots.sort(key=lambda dot: (dot.step != HATCHED, dot.radius))  # the greatest on top
     counts = {"rows": len(rows)}
     if steps.has_intervals:
-        counts["apart"] = int(np.count_nonzero(number["significant"]))
+        counts["significant"] = int(np.count_nonzero(number["significant"]))
         counts["hatched"] = steps.names.count(HATCHED)
     return Scene(
         frame, places, areas=areas, dots=dots, steps=steps, shown=order.tolist(), counts=counts
@@ -226,7 +226,7 @@ def _flows(table: "Table", rows: Any, locations: LocationSet | None) -> Scene | 
         counts={
             "rows": len(rows),
             "drawn": len(drawn),
-            "held": picked.share(drawn),
+            "drawn_share": picked.share(drawn),
             "stays": len(picked.staying),
             "stay_share": picked.share(picked.staying),
             "less": int(np.count_nonzero(picked.less[drawn])),
@@ -278,7 +278,7 @@ def _tracks(table: "Table", locations: LocationSet | None) -> Scene:
     tracks = [Track(each[0], line) for each, line in zip(rows.values(), drawn, strict=False)]
     thinned = sum(len(line) < len(whole) for line, whole in zip(drawn, lines, strict=True))
     counts: dict[str, Any]
-    counts = {"journeys": len(rows), "drawn": len(tracks), "thinned": thinned}
+    counts = {"trajectories": len(rows), "drawn": len(tracks), "thinned": thinned}
     counts["lines"] = len({line.tobytes() for line in drawn})
     if "radius_km" in table.columns:
         counts["median_radius_km"] = float(sorted(table["radius_km"])[len(table) // 2])
