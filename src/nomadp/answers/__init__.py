@@ -4,17 +4,17 @@ All of it is post-processing of released values, and costs nothing more.
 """
 
 from nomadp.answers.decoded import lengths, trajectories
+from nomadp.answers.estimate import Estimate
 from nomadp.answers.facts import Terms
 from nomadp.answers.flow import flows
 from nomadp.answers.place import density, hotspots
 from nomadp.answers.query import run_query
 from nomadp.answers.shapes import Shapes
 from nomadp.answers.synthetic import synthesize
-from nomadp.answers.table import Table
 
 __all__ = [
     "Shapes",
-    "Table",
+    "Estimate",
     "Terms",
     "density",
     "flows",

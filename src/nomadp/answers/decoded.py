@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from nomadp.answers.estimate import Estimate
 from nomadp.answers.facts import LEVEL, Terms, about, missing
 from nomadp.answers.poisoning import part_poisoning
 from nomadp.answers.significance import (
@@ -14,7 +15,6 @@ from nomadp.answers.significance import (
     wilson_interval,
     wilson_p_values,
 )
-from nomadp.answers.table import Table
 from nomadp.errors import DomainError
 from nomadp.formats.location_files import point_columns
 from nomadp.inference.decode import Decoders
@@ -49,7 +49,7 @@ def trajectories(
     *,
     level: float = LEVEL,
     terms: Terms = Terms(),  # noqa: B008 - frozen
-) -> Table:
+) -> Estimate:
     """The location with the smallest expected error for every point of every report.
 
     ``model`` is the result of `fit`: all ``reports`` together say what is likely. Equal
@@ -83,7 +83,7 @@ def trajectories(
         "prior_effect_std": prior and prior.effect_std,
         "poisoning_1pct": part_poisoning(EACH),
     }
-    return Table("trajectories", columns, about("trajectories", model, terms, **said))
+    return Estimate("trajectories", columns, about("trajectories", model, terms, **said))
 
 
 def _each(model: Model, decoders: Decoders, reports: AnyReports) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def lengths(
     *,
     level: float = LEVEL,
     terms: Terms = Terms(),  # noqa: B008 - frozen
-) -> Table:
+) -> Estimate:
     """The share of journeys of each number of points, which reports tell in the open.
 
     ``model`` is the result of `fit`. Among those who reported the shares are exact;
@@ -163,7 +163,7 @@ def lengths(
         "significance": significance_counts(columns["significant"], level),
         "poisoning_1pct": part_poisoning("exact: a fake has one length"),
     }
-    return Table("lengths", columns, about("lengths", model, terms, **said))
+    return Estimate("lengths", columns, about("lengths", model, terms, **said))
 
 
 def _length_columns(model: Model, level: float) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from nomadp.locations import LocationSet
 from nomadp.theme import theme
 
 if TYPE_CHECKING:
-    from nomadp.answers.table import Table
+    from nomadp.answers.estimate import Estimate
 
 __all__ = ["drawing_of"]
 
@@ -29,7 +29,7 @@ LABELS_MOST = 60
 _TRAJECTORY_COLUMNS = ("From", "To", "Points", "Reports", "Credible radius")
 
 
-def drawing_of(table: "Table", locations: LocationSet) -> dict[str, Any]:
+def drawing_of(table: "Estimate", locations: LocationSet) -> dict[str, Any]:
     """Words and rows; and marks, each with the row of the table that it stands for."""
     shaped = with_shapes(table, locations)
     scene = scene_of(shaped, locations)
@@ -47,7 +47,7 @@ def drawing_of(table: "Table", locations: LocationSet) -> dict[str, Any]:
     return said | _marks(shaped, scene)
 
 
-def _marks(table: "Table", scene: Scene) -> dict[str, Any]:
+def _marks(table: "Estimate", scene: Scene) -> dict[str, Any]:
     frame = scene.frame
 
     def mark(row: int, **more: Any) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def _marks(table: "Table", scene: Scene) -> dict[str, Any]:
     }
 
 
-def _labels(table: "Table") -> list[dict[str, Any]]:
+def _labels(table: "Estimate") -> list[dict[str, Any]]:
     """Areas that somebody gave a name, and where their locations are; cells go without."""
     rule = str(table.about.get("areas", table.about.get("zones", "")))
     if table.shapes is None or not rule.startswith("polygons:"):
@@ -98,7 +98,7 @@ def _labels(table: "Table") -> list[dict[str, Any]]:
     ]
 
 
-def _trajectories(table: "Table", frame: Frame) -> dict[str, Any]:
+def _trajectories(table: "Estimate", frame: Frame) -> dict[str, Any]:
     """One row for each decoded report, the most frequent first."""
     rows: dict[Any, list[int]] = {}
     for row, tid in enumerate(table["tid"]):
@@ -124,7 +124,7 @@ def _trajectories(table: "Table", frame: Frame) -> dict[str, Any]:
     }
 
 
-def _track(table: "Table", frame: Frame, rows: list[int]) -> dict[str, Any]:
+def _track(table: "Estimate", frame: Frame, rows: list[int]) -> dict[str, Any]:
     place = table["location_id"]
     where = np.stack([table["lng"][rows], table["lat"][rows]], axis=-1)
     return {
@@ -135,7 +135,7 @@ def _track(table: "Table", frame: Frame, rows: list[int]) -> dict[str, Any]:
     }
 
 
-def _cells(table: "Table", rows: list[int], often: int) -> list[str]:
+def _cells(table: "Estimate", rows: list[int], often: int) -> list[str]:
     place, radius = table["location_id"], table["radius_km"][rows]
     near, far = float(radius.min()), float(radius.max())
     within = f"{near:.1f} km" if far - near < 0.05 else f"{near:.1f} to {far:.1f} km"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import nomadp
+from nomadp.answers.estimate import Estimate
 from nomadp.answers.poisoning import invalid_reports_at_least
-from nomadp.answers.table import Table
 from nomadp.errors import DomainError
 from nomadp.inference.model import Model
 from nomadp.mechanisms import Mechanism
@@ -36,13 +36,13 @@ class Terms:
 
 def missing(
     kind: str, mechanism: Mechanism, counts: Counts, terms: Terms, columns: Sequence[str]
-) -> Table | None:
+) -> Estimate | None:
     """An answer without rows, if there are too few reports; None if there are enough."""
     short = terms.min_batch_size - counts.reports(mechanism)
     if short <= 0:
         return None
     said = {"kind": kind, **_made(mechanism), **_terms(terms), "missing": short}
-    return Table(kind, {name: [] for name in columns}, said)
+    return Estimate(kind, {name: [] for name in columns}, said)
 
 
 def about(kind: str, model: Model, terms: Terms, **more: Any) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from nomadp.locations import LocationSet
 from nomadp.theme import theme
 
 if TYPE_CHECKING:
-    from nomadp.answers.table import Table
+    from nomadp.answers.estimate import Estimate
 
 __all__ = ["draw"]
 
@@ -31,7 +31,7 @@ PX = 72 * INCHES / WIDTH
 """Points of print in a point of the scene."""
 
 
-def draw(path: Path, tables: "Sequence[Table]", locations: LocationSet | None) -> None:
+def draw(path: Path, tables: "Sequence[Estimate]", locations: LocationSet | None) -> None:
     """One map beneath another; answers that are of no place are left out."""
     require("plot")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -151,7 +151,7 @@ def _draw_flows(axes: Any, scene: Scene) -> None:
         )
 
 
-def _above(table: "Table", scene: Scene) -> str:
+def _above(table: "Estimate", scene: Scene) -> str:
     """What stands between the title and the map."""
     about = table.about
     by = f"ε = {about['epsilon']}" if "epsilon" in about else ""
@@ -165,7 +165,7 @@ def _top(above: str) -> float:
     return 0.42 + LINE * (above.count("\n") + 1)
 
 
-def _draw_words(axes: Any, table: "Table", scene: Scene, above: str) -> None:
+def _draw_words(axes: Any, table: "Estimate", scene: Scene, above: str) -> None:
     at = {"transform": axes.transAxes, "clip_on": False}
     line = 1 / (INCHES * scene.frame.height / WIDTH)  # an inch
     title = 1 + (_top(above) - 0.24) * line

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nomadp.answers.areas import LOCATIONS, Areas, areas_of
-from nomadp.answers.estimates import Estimates, withheld_for
+from nomadp.answers.estimate import Estimate
 from nomadp.answers.facts import LEVEL, Terms, about, missing
 from nomadp.answers.poisoning import fit_poisoning, oracle_poisoning_of
 from nomadp.answers.shapes import shapes_of
-from nomadp.answers.table import Table
+from nomadp.answers.share_columns import ShareColumns, withheld_for
 from nomadp.errors import DomainError
 from nomadp.formats.zone_files import GeoObject
 from nomadp.inference.estimate import check_level
@@ -56,7 +56,7 @@ def hotspots(
     at: str | None = None,
     level: float = LEVEL,
     terms: Terms = Terms(),  # noqa: B008 - frozen
-) -> Table:
+) -> Estimate:
     """The share of visits at each location, or in each of some ``areas``, with its uncertainty.
 
     ``model`` is the result of `fit`, and asking costs nothing more. Areas are ``locations``, a
@@ -89,7 +89,7 @@ def density(
     at: str | None = None,
     level: float = LEVEL,
     terms: Terms = Terms(),  # noqa: B008 - frozen
-) -> Table:
+) -> Estimate:
     """The same as `hotspots`, over a grid or cells of H3: grid:16 by default.
 
     ``model``, ``areas``, ``at``, ``level`` and ``terms`` are as there. Raises `DomainError`
@@ -117,7 +117,7 @@ class _Asked(NamedTuple):
     level: float
 
 
-def _answered(kind: str, model: Model, asked: _Asked, terms: Terms) -> Table:
+def _answered(kind: str, model: Model, asked: _Asked, terms: Terms) -> Estimate:
     areas, at, level = asked
     check_level(level)
     mechanism = model.mechanism
@@ -129,7 +129,7 @@ def _answered(kind: str, model: Model, asked: _Asked, terms: Terms) -> Table:
         withheld = withheld_for(visit_tally(model, areas.zones, at)[0])
     elif mechanism.slots and areas.zones is not None:
         timed = oracle_hotspots(mechanism, model.counts, areas.zones, at, timed=True)
-    estimates = Estimates(shares, timed, level, withheld)
+    estimates = ShareColumns(shares, timed, level, withheld)
     said = {
         "areas": areas.rule,
         "at": asked_of(mechanism, at),
@@ -139,10 +139,10 @@ def _answered(kind: str, model: Model, asked: _Asked, terms: Terms) -> Table:
     }
     shapes = None if areas.zones is None else shapes_of(areas.zones)
     columns = _columns(mechanism, areas, estimates)
-    return Table(kind, columns, about(kind, model, terms, **said), shapes)
+    return Estimate(kind, columns, about(kind, model, terms, **said), shapes)
 
 
-def _columns(mechanism: Mechanism, areas: Areas, estimates: Estimates) -> dict[str, Any]:
+def _columns(mechanism: Mechanism, areas: Areas, estimates: ShareColumns) -> dict[str, Any]:
     lat, lng = areas.centres
     names = {areas.named: list(areas.names), "lat": lat, "lng": lng}
     columns = {**names, **_ranked(estimates, estimates.shares)}
@@ -152,7 +152,7 @@ def _columns(mechanism: Mechanism, areas: Areas, estimates: Estimates) -> dict[s
     return {**columns, **estimates.tests}
 
 
-def _ranked(estimates: Estimates, shares: Shares) -> dict[str, Any]:
+def _ranked(estimates: ShareColumns, shares: Shares) -> dict[str, Any]:
     rank = np.empty(len(shares.values), dtype=np.int64)
     rank[np.argsort(-shares.values, kind="stable")] = np.arange(1, len(rank) + 1)
     return {**estimates.numbers(shares), "rank": rank}

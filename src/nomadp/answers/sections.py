@@ -17,7 +17,7 @@ from nomadp.page import paragraphs
 from nomadp.theme import theme
 
 if TYPE_CHECKING:
-    from nomadp.answers.table import Table
+    from nomadp.answers.estimate import Estimate
 
 __all__ = ["fact_list", "listing", "rows_told", "section"]
 
@@ -30,7 +30,7 @@ ZOOM = (
 
 
 def section(
-    table: "Table",
+    table: "Estimate",
     locations: LocationSet | None,
     key: str,
     shared: Sequence[Any] = (),
@@ -59,7 +59,7 @@ def fact_list(told: Sequence[tuple[str, str]]) -> str:
     return f'<dl class="facts">{"".join(each)}</dl>'
 
 
-def _map(table: "Table", scene: Scene, key: str) -> str:
+def _map(table: "Estimate", scene: Scene, key: str) -> str:
     words = filter_words(table, scene)
     label = f"Map: {summary(table, scene)} The table has the same rows."
     drawn = svg(scene, label, lambda row: row_name(table, row), key)
@@ -72,7 +72,9 @@ def _map(table: "Table", scene: Scene, key: str) -> str:
     )
 
 
-def rows_told(table: "Table", scene: Scene | None, most: int | None = None) -> dict[str, Any]:
+def rows_told(
+    table: "Estimate", scene: Scene | None, most: int | None = None
+) -> dict[str, Any]:
     """The rows in words, the greatest first; the caption says how many are left out."""
     rows = list(range(len(table))) if scene is None else list(scene.shown)
     limit: int = most or theme()["rows_most"]
@@ -92,7 +94,7 @@ def rows_told(table: "Table", scene: Scene | None, most: int | None = None) -> d
     }
 
 
-def _kept(table: "Table", rows: Sequence[int], limit: int) -> list[int]:
+def _kept(table: "Estimate", rows: Sequence[int], limit: int) -> list[int]:
     """The first rows; but what is told apart stays, however small, since it is a finding."""
     apart = table.columns.get("significant")
     if apart is None or is_withheld(table):
@@ -102,7 +104,7 @@ def _kept(table: "Table", rows: Sequence[int], limit: int) -> list[int]:
     return [k for k in rows if k in kept]
 
 
-def listing(table: "Table", scene: Scene | None, most: int | None = None) -> str:
+def listing(table: "Estimate", scene: Scene | None, most: int | None = None) -> str:
     """The same as a table of HTML."""
     told = rows_told(table, scene, most)
     numbers = [each["number"] for each in told["head"]]
@@ -126,7 +128,7 @@ def _row(row: int, numbers: Sequence[bool], told: Sequence[str]) -> str:
     return f'<tr data-row="{row}">{row_head}{"".join(cells)}</tr>'
 
 
-def _columns(table: "Table", step: dict[int, str]) -> list[tuple[str, bool, Any]]:
+def _columns(table: "Estimate", step: dict[int, str]) -> list[tuple[str, bool, Any]]:
     """Title, whether it is of numbers, and what stands there."""
     column = table.columns
     value = value_column(column)
@@ -164,7 +166,7 @@ def _columns(table: "Table", step: dict[int, str]) -> list[tuple[str, bool, Any]
     return found
 
 
-def _points(table: "Table") -> list[tuple[str, bool, Any]]:
+def _points(table: "Estimate") -> list[tuple[str, bool, Any]]:
     """Of journeys, whose rows are points: files name columns and degrees, people read words."""
     column = table.columns
     shown = {name: told for name, told in _POINT_COLUMNS.items() if name in column}
@@ -179,7 +181,7 @@ def _points(table: "Table") -> list[tuple[str, bool, Any]]:
     ]
 
 
-def _versus_baseline(table: "Table", row: int, step: str) -> str:
+def _versus_baseline(table: "Estimate", row: int, step: str) -> str:
     """Whether the row is above or below; too uncertain if the map cannot show its value."""
     if step == HATCHED:
         return "too uncertain"
@@ -195,7 +197,7 @@ def _versus_baseline(table: "Table", row: int, step: str) -> str:
     return f"{than}\u00a0{said}"
 
 
-def _interval(table: "Table", row: int) -> str:
+def _interval(table: "Estimate", row: int) -> str:
     low, high = (
         percent(float(table[name][row]), table.decimals) for name in ("ci_low", "ci_high")
     )

@@ -9,8 +9,8 @@ from nomadp.answers.numbers import PERCENT, has_intervals, percent
 from nomadp.theme import theme
 
 if TYPE_CHECKING:
+    from nomadp.answers.estimate import Estimate
     from nomadp.answers.scene import Scene
-    from nomadp.answers.table import Table
 
 __all__ = [
     "TITLES",
@@ -36,11 +36,11 @@ _ENDS = {"starts": "Origins of trips", "ends": "Destinations of trips"}
 """Of hotspots and density, where they are about ends of trips."""
 
 
-def headline(table: "Table") -> str:
+def headline(table: "Estimate") -> str:
     return _ENDS.get(str(table.about.get("at")), TITLES[table.kind])
 
 
-def row_names(table: "Table", row: int) -> str:
+def row_names(table: "Estimate", row: int) -> str:
     """The area, the flow or the length that a row is about."""
     column = table.columns
     if "origin" in column:
@@ -48,7 +48,7 @@ def row_names(table: "Table", row: int) -> str:
     return str(column[area_column(column) or next(iter(column))][row])
 
 
-def row_name(table: "Table", row: int) -> str:
+def row_name(table: "Estimate", row: int) -> str:
     """A row and its estimate, as a mark on the map says it."""
     column = table.columns
     name = row_names(table, row)
@@ -60,7 +60,7 @@ def row_name(table: "Table", row: int) -> str:
     return f"{name}: {shown} ({'; '.join(details)})" if details else f"{name}: {shown}"
 
 
-def estimate_words(table: "Table", row: int) -> str:
+def estimate_words(table: "Estimate", row: int) -> str:
     """An estimate in a sentence: "20.5 % of trips (90 % CI 19.7-23.5 %; baseline 12.6 %)"."""
     shown, *details = _numbers(table, row)
     if "baseline" in table.columns:
@@ -71,7 +71,7 @@ def estimate_words(table: "Table", row: int) -> str:
     return f"{shown}{of} ({'; '.join(details)})" if details else f"{shown}{of}"
 
 
-def _numbers(table: "Table", row: int) -> list[str]:
+def _numbers(table: "Estimate", row: int) -> list[str]:
     """The estimate, and its interval if there is one."""
     column, digits = table.columns, table.decimals
     found = [percent(column[value_column(column)][row], digits)]
@@ -81,11 +81,11 @@ def _numbers(table: "Table", row: int) -> list[str]:
     return found
 
 
-def _level(table: "Table") -> str:
+def _level(table: "Estimate") -> str:
     return f"{100 * float(table.about.get('level', 0.9)):g}{PERCENT}"
 
 
-def _versus_baseline(table: "Table", row: int) -> str:
+def _versus_baseline(table: "Estimate", row: int) -> str:
     column = table.columns
     share, baseline = column[value_column(column)][row], column["baseline"][row]
     shown = percent(baseline, table.decimals)
@@ -97,19 +97,19 @@ def _versus_baseline(table: "Table", row: int) -> str:
     return f"significantly {side} the baseline of {shown}"
 
 
-def place_word(table: "Table") -> str:
+def place_word(table: "Estimate") -> str:
     """What one row is called."""
     if table.kind in ("flows", "lengths"):
         return {"flows": "flow", "lengths": "length"}[table.kind]
     return "place" if "location_id" in table.columns else "area"
 
 
-def is_withheld(table: "Table") -> bool:
+def is_withheld(table: "Estimate") -> bool:
     """Whether intervals and significance are empty because they would not hold."""
     return "ci_low" in table.columns and not has_intervals(table.columns)
 
 
-def filter_words(table: "Table", scene: "Scene | None") -> str:
+def filter_words(table: "Estimate", scene: "Scene | None") -> str:
     """Which rows are drawn, and why others are not."""
     count: Mapping[str, Any] = {} if scene is None else scene.counts
     if "trajectories" in count:
@@ -131,7 +131,7 @@ def filter_words(table: "Table", scene: "Scene | None") -> str:
     return " ".join([*words, *_cell_words(table)])
 
 
-def _significant_areas(table: "Table", count: Mapping[str, Any]) -> list[str]:
+def _significant_areas(table: "Estimate", count: Mapping[str, Any]) -> list[str]:
     significant, rows, hatched = count["significant"], count["rows"], count["hatched"]
     verb = "differs" if significant == 1 else "differ"
     words = [
@@ -147,7 +147,7 @@ def _significant_areas(table: "Table", count: Mapping[str, Any]) -> list[str]:
     return words
 
 
-def _cell_words(table: "Table") -> list[str]:
+def _cell_words(table: "Estimate") -> list[str]:
     """How cells of a grid are named, explained by the first."""
     column = table.columns
     names = column.get("origin" if "origin" in column else "zone", ())
@@ -193,7 +193,7 @@ def _largest_flows(count: Mapping[str, Any]) -> str:
     )
 
 
-def _drawn_trajectories(table: "Table", count: Mapping[str, Any]) -> str:
+def _drawn_trajectories(table: "Estimate", count: Mapping[str, Any]) -> str:
     is_synthetic = table.kind == "synthetic"
     kind = "synthetic trajectories" if is_synthetic else "trajectories"
     words = [f"The map shows the first {count['drawn']:,} of {count['trajectories']:,} {kind}."]
@@ -215,7 +215,7 @@ def _drawn_trajectories(table: "Table", count: Mapping[str, Any]) -> str:
     return " ".join(words)
 
 
-def facts(table: "Table") -> list[tuple[str, str]]:
+def facts(table: "Estimate") -> list[tuple[str, str]]:
     """Names and values of what is known about an estimate, most asked for first."""
     about = table.about
     found = [
@@ -256,7 +256,7 @@ def _privacy(about: Mapping[str, Any]) -> Fact:
     return "Privacy", f"{words}; queries cost no further privacy"
 
 
-def _interval(table: "Table") -> Fact:
+def _interval(table: "Estimate") -> Fact:
     about = table.about
     if about.get("no_intervals"):
         reason = about["no_intervals"]

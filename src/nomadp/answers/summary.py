@@ -7,8 +7,8 @@ from nomadp.answers.geometry import value_column
 from nomadp.answers.sentences import estimate_words, is_withheld, place_word, row_names
 
 if TYPE_CHECKING:
+    from nomadp.answers.estimate import Estimate
     from nomadp.answers.scene import Scene
-    from nomadp.answers.table import Table
 
 __all__ = ["Finding", "direction", "finding", "summary"]
 
@@ -86,7 +86,7 @@ _SENTENCES: dict[tuple[Outcome, str], str] = {
 """By outcome, and by the kind of estimate or which ends of trips it is about."""
 
 
-def summary(table: "Table", scene: "Scene | None") -> str:
+def summary(table: "Estimate", scene: "Scene | None") -> str:
     """The main finding in one or two sentences."""
     found = finding(table, scene)
     keys: list[tuple[Outcome, str]] = [
@@ -108,14 +108,14 @@ def summary(table: "Table", scene: "Scene | None") -> str:
     )
 
 
-def _least(table: "Table") -> str:
+def _least(table: "Estimate") -> str:
     rule = table.about.get("suppression")
     if not isinstance(rule, dict) or "min_batch_size" not in rule:
         return ""
     return f" (minimum batch size {rule['min_batch_size']:,})"
 
 
-def finding(table: "Table", scene: "Scene | None") -> Finding:
+def finding(table: "Estimate", scene: "Scene | None") -> Finding:
     """The largest row significantly above the baseline; of flows, between two areas.
 
     A row below the baseline is never called the most common, however large its share. Without
@@ -148,7 +148,7 @@ def finding(table: "Table", scene: "Scene | None") -> Finding:
     return Finding("only_within_areas", number=number)
 
 
-def direction(table: "Table", row: int) -> int:
+def direction(table: "Estimate", row: int) -> int:
     """1 or -1 for a row significantly above or below the baseline, 0 for any other."""
     column = table.columns
     if "significant" in column and not column["significant"][row]:
@@ -158,7 +158,7 @@ def direction(table: "Table", row: int) -> int:
     return 1 if column[value_column(column)][row] > column["baseline"][row] else -1
 
 
-def _named_below(table: "Table", below: Sequence[int]) -> int:
+def _named_below(table: "Estimate", below: Sequence[int]) -> int:
     """Of flows the largest, which is drawn; of areas the one furthest below the baseline."""
     if table.kind == "flows":
         return below[0]

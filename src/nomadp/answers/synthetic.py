@@ -8,10 +8,10 @@ from numpy.random import Generator
 
 from nomadp.answers.areas import LOCATIONS, areas_of
 from nomadp.answers.decoded import point_rows
+from nomadp.answers.estimate import Estimate
 from nomadp.answers.facts import Terms, about, missing
 from nomadp.answers.flow import flow_poisoning
 from nomadp.answers.place import place_poisoning
-from nomadp.answers.table import Table
 from nomadp.errors import DomainError, InvalidArgument
 from nomadp.inference.hotspots import flow_shares, location_shares, visit_shares
 from nomadp.inference.model import Model, mechanism_of
@@ -38,7 +38,7 @@ def synthesize(
     seed: int = 0,
     start: str | None = None,
     terms: Terms = Terms(),  # noqa: B008 - frozen
-) -> Table:
+) -> Estimate:
     """So many journeys as likely as those that were learned; none of them is anybody's.
 
     ``model`` is the result of `fit`. A journey of ``count`` is drawn with the shares that
@@ -65,7 +65,7 @@ def synthesize(
     columns = _columns(model, count, np.random.default_rng(seed), begin)
     said: dict[str, Any] = {"synthetic": True, "seed": seed, "count": count}
     said["poisoning_1pct"] = _fakes(model)
-    return Table("synthetic", columns, about("synthesize", model, terms, **said))
+    return Estimate("synthetic", columns, about("synthesize", model, terms, **said))
 
 
 def _check_count(count: int) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from nomadp.answers import run_query
+from nomadp.answers.estimate import Estimate
 from nomadp.answers.picture import with_shapes
-from nomadp.answers.table import Table
 from nomadp.budget import as_epsilon
 from nomadp.datasets.city import City, synthetic_city
 from nomadp.datasets.city_districts import city_districts
@@ -51,8 +51,8 @@ class Pair:
 
     name: str
     asked: str
-    learned: Table
-    true: Table
+    learned: Estimate
+    true: Estimate
     nearness: str
 
 
@@ -93,7 +93,7 @@ def _answers(
     journeys: TrajectorySet,
     asked: Sequence[Mapping[str, Any]],
     seed: int,
-) -> list[Table]:
+) -> list[Estimate]:
     randomness = SeededRandom(seed).bound_to(mechanism.identity)
     counts = counts_of(mechanism, perturb_set(mechanism, journeys, randomness, keep_tids=True))
     learned = fit(mechanism, counts)
@@ -101,7 +101,7 @@ def _answers(
     return [with_shapes(each, mechanism.locations) for each in found]
 
 
-def _placed(answer: Table, journeys: TrajectorySet, areas: Zones) -> tuple[Table, str]:
+def _placed(answer: Estimate, journeys: TrajectorySet, areas: Zones) -> tuple[Estimate, str]:
     """The true share of visits in each area."""
     visits = np.bincount(areas.of[journeys.locations], minlength=len(areas)).astype(float)
     true = dict(zip(areas.names, visits / visits.sum(), strict=True))
@@ -109,7 +109,7 @@ def _placed(answer: Table, journeys: TrajectorySet, areas: Zones) -> tuple[Table
     return _known(answer, "share", share), _nearness(answer["share"], share, "areas")
 
 
-def _between(answer: Table, journeys: TrajectorySet, zones: Zones) -> tuple[Table, str]:
+def _between(answer: Estimate, journeys: TrajectorySet, zones: Zones) -> tuple[Estimate, str]:
     """The true share of trips from each area to each."""
     first, last = journeys.offsets[:-1], journeys.offsets[1:] - 1
     start, end = (zones.of[journeys.locations[at]] for at in (first, last))
@@ -123,7 +123,7 @@ def _between(answer: Table, journeys: TrajectorySet, zones: Zones) -> tuple[Tabl
     return _known(answer, "flow", share), words
 
 
-def _sample(answer: Table, journeys: TrajectorySet, city: City) -> tuple[Table, str]:
+def _sample(answer: Estimate, journeys: TrajectorySet, city: City) -> tuple[Estimate, str]:
     """Some true journeys: a report is decoded alone, so none of them has a counterpart."""
     some = journeys.select(range(min(SHOWN, len(journeys))))
     place = some.locations
@@ -135,11 +135,11 @@ def _sample(answer: Table, journeys: TrajectorySet, city: City) -> tuple[Table, 
         "lng": city.locations.lng[place],
     }
     middle_km = float(np.median(answer["radius_km"]))
-    words = f"Half of all decoded points are known to within {middle_km:.2g} km or better."
-    return Table("trajectories", column), words
+    words = f"Half of the decoded points have a credible radius of {middle_km:.2g} km or less."
+    return Estimate("trajectories", column), words
 
 
-def _known(answer: Table, value: str, share: Floats) -> Table:
+def _known(answer: Estimate, value: str, share: Floats) -> Estimate:
     """The answer's rows, with the truth in them and no doubt about it."""
     sure = {"ci_low": share, "ci_high": share, "significant": np.ones(len(share), bool)}
     return replace(answer, columns={**answer.columns, value: share, **sure})

@@ -13,11 +13,11 @@ import numpy as np
 
 from nomadp.answers.columns import Column, as_columns
 from nomadp.answers.description import as_about
+from nomadp.answers.estimate_files import flowmap_writes, read, table_writes
 from nomadp.answers.frames import from_arrow, to_arrow, to_geopandas, to_pandas, to_polars
 from nomadp.answers.geometry import value_column
 from nomadp.answers.numbers import decimals_of
 from nomadp.answers.shapes import Shapes
-from nomadp.answers.table_files import flowmap_writes, read, table_writes
 from nomadp.errors import SchemaError
 from nomadp.formats.arrow_objects import ArrowObject
 from nomadp.formats.atomic import written_whole
@@ -26,20 +26,20 @@ from nomadp.formats.measured_file import AnyPath
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["KINDS", "Table"]
+__all__ = ["KINDS", "Estimate"]
 
 KINDS = ("hotspots", "density", "flows", "trajectories", "lengths", "synthetic")
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Estimate:
     """Columns of equal length, and what is to be known about them.
 
-    >>> from nomadp.answers import Table
+    >>> from nomadp.answers import Estimate
     >>> column = {"location_id": ["a", "b"], "lat": [52.5, 52.6], "lng": [13.4, 13.5]}
-    >>> answer = Table("hotspots", {**column, "share": [0.7, 0.3]}, {"epsilon": "4"})
+    >>> answer = Estimate("hotspots", {**column, "share": [0.7, 0.3]}, {"epsilon": "4"})
     >>> answer.write("hot.geojson")
-    >>> Table.read("hot.geojson")["share"].tolist()
+    >>> Estimate.read("hot.geojson")["share"].tolist()
     [0.7, 0.3]
     """
 
@@ -78,7 +78,7 @@ class Table:
 
     def __repr__(self) -> str:
         told = [f"{key}={self.about[key]}" for key in _TOLD if key in self.about]
-        return f"Table({', '.join([self.kind, f'{len(self)} rows', *told])})"
+        return f"Estimate({', '.join([self.kind, f'{len(self)} rows', *told])})"
 
     def _repr_html_(self) -> str:
         from nomadp.answers.notebook import notebook_html  # draws, which few need
@@ -106,7 +106,7 @@ class Table:
         return to_geopandas(self)
 
     @classmethod
-    def from_arrow(cls, data: ArrowObject, like: "Table | None" = None) -> "Table":
+    def from_arrow(cls, data: ArrowObject, like: "Estimate | None" = None) -> "Estimate":
         """Back from what streams to Arrow: Arrow itself, pandas, polars, GeoPandas, DuckDB.
 
         ``like`` is an answer whose kind and facts the rows have, where a frame forgot its own.
@@ -133,11 +133,11 @@ class Table:
         return self.kind == "trajectories"
 
     @classmethod
-    def read(cls, path: AnyPath, like: "Table | None" = None) -> "Table":
+    def read(cls, path: AnyPath, like: "Estimate | None" = None) -> "Estimate":
         """What `write` wrote, but for flow maps; ``like`` as in `from_arrow`."""
         return cls(*read(path, like))
 
-    def ranked(self) -> "Table":
+    def ranked(self) -> "Estimate":
         """The largest share first; all times together come before each time."""
         value = value_column(self.columns)
         if ("rank" not in self.columns and "origin" not in self.columns) or not len(self):
@@ -148,13 +148,13 @@ class Table:
         order = np.lexsort((-np.asarray(self[value]), group))
         return self.rows(order.tolist())
 
-    def rows(self, at: Sequence[int]) -> "Table":
+    def rows(self, at: Sequence[int]) -> "Estimate":
         """Some of the rows, in this order."""
         picked: dict[str, Column] = {
             name: tuple(each[k] for k in at) if isinstance(each, tuple) else each[list(at)]
             for name, each in self.columns.items()
         }
-        return Table(self.kind, picked, self.about, self.shapes)
+        return Estimate(self.kind, picked, self.about, self.shapes)
 
 
 _TOLD = ("epsilon", "mechanism", "reports")
