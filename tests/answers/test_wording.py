@@ -13,7 +13,7 @@ from nomadp.answers import Estimate
 from nomadp.answers.drawing import drawing_of
 from nomadp.answers.notebook import notebook_html
 from nomadp.answers.picture import render
-from nomadp.answers.poisoning import DIRECT, HELD
+from nomadp.answers.poisoning import OF_COUNTS, OF_FIXED_MODEL
 from nomadp.answers.scene import scene_of
 from nomadp.answers.sections import rows_told
 from nomadp.answers.sentences import facts, filter_words, row_name
@@ -39,7 +39,7 @@ ABOUT = {
     "refused": {},
     "level": 0.9,
     "significance": {"significant": 2, "false_discovery_rate": 0.1},
-    "poisoning_1pct": {"increase": 0.021, "decrease": 0.004, "bound": HELD},
+    "poisoning_1pct": {"increase": 0.021, "decrease": 0.004, "bound": OF_FIXED_MODEL},
     "suppression": {"min_batch_size": 100},
     "task": "buses",
     "nomadp_version": "VERSION",
@@ -214,7 +214,7 @@ def test_what_is_known_about_an_answer(wording: Wording) -> None:
     said = []
     for case, table in tables.items():
         said += [case, *(f"  {name}: {words}" for name, words in facts(table))]
-    said += ["how poisoning is bounded", f"  {DIRECT}", f"  {HELD}"]
+    said += ["how poisoning is bounded", f"  {OF_COUNTS}", f"  {OF_FIXED_MODEL}"]
     wording("answers", "facts", "\n".join(said))
 
 

@@ -1,6 +1,6 @@
-"""Questions to what was learned from reports, answered in tables that every tool reads.
+"""Queries to a fitted model. Each returns an `Estimate`, a table that every tool reads.
 
-All of it is post-processing of released values, and costs nothing more.
+All of it is post-processing of released values, which costs no further privacy.
 """
 
 from nomadp.answers.decoded import lengths, trajectories

@@ -1,4 +1,4 @@
-"""Who goes from where to where."""
+"""Origin-destination flows: the share of trips from each area to each."""
 
 from typing import Any
 
@@ -62,9 +62,9 @@ def flows(
     check_level(level)
     mechanism = mechanism_of(model)
     zones = _required(areas_of(mechanism, areas, GRID).zones)
-    few = missing("flows", mechanism, model.counts, terms, COLUMNS)
-    if few is not None:
-        return few
+    too_few = missing("flows", mechanism, model.counts, terms, COLUMNS)
+    if too_few is not None:
+        return too_few
     estimates = _estimates(model, zones, level)
     shares, timed = estimates.shares, estimates.timed
     columns = _columns(mechanism, zones, estimates)
@@ -81,7 +81,7 @@ def flows(
 def _required(zones: Zones | None) -> Zones:
     if zones is None:
         raise DomainError(
-            "flows go between areas, got locations; use grid:N, h3:R or zones",
+            "areas of flows must be grid:N, h3:R or zones, got locations",
             code="zones_required",
         )
     return zones
@@ -113,7 +113,7 @@ def _columns(mechanism: Mechanism, zones: Zones, estimates: ShareColumns) -> dic
 def flow_poisoning(
     model: Model, zones: Zones, shares: Shares, *, timed: Shares | None = None
 ) -> dict[str, Any]:
-    """How far fakes move any flow, of all times together and of each."""
+    """How far 1 % of invalid reports can move any flow, combined or at one time of day."""
     mechanism = model.mechanism
     if isinstance(mechanism, FrequencyOracle):
         return oracle_poisoning(mechanism, label_pairs(mechanism, zones), shares, timed)
