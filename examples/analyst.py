@@ -33,36 +33,36 @@ density = nomadp.density(learned, "grid:8")
 flows = nomadp.flows(learned, "grid:2")
 
 # %% [markdown]
-# A row has its share of all visits, a standard deviation, an interval that holds the truth in 9
-# of 10 cases, and whether it is told apart from flat: what anybody would say without reports.
-# A codebook of fewer than 64 codewords would have left both empty: hence `size=128`.
+# Each row has its share of all visits, the standard error, a 90 % confidence interval, the
+# baseline, a p-value, and whether the difference from the baseline is significant. With fewer
+# than 64 codewords, intervals and p-values would be empty: hence `size=128`.
 
 # %%
 frame = hotspots.to_pandas()
-apart = frame[frame["significant"]].sort_values("share", ascending=False)
-print(apart[["zone", "share", "ci_low", "ci_high"]].head(3).round(2).to_string(index=False))
+significant = frame[frame["significant"]].sort_values("share", ascending=False)
+columns = ["zone", "share", "ci_low", "ci_high"]
+print(significant[columns].head(3).round(2).to_string(index=False))
 
 # %% [markdown]
-# What is to be known of the whole answer stands beside it.
+# `about` describes the whole estimate.
 
 # %%
 about = hotspots.about
 print(f"epsilon {about['epsilon']} by {about['mechanism']}, {about['reports']} reports")
-print(
-    f"{about['significance']['significant']} of {len(hotspots)} areas are told apart from flat"
-)
+number = about["significance"]["significant"]
+print(f"{number} of {len(hotspots)} areas differ significantly from the baseline")
 poisoning = about["poisoning_1pct"]
 print(f"1 % of invalid reports could add {poisoning['increase']:.1%} to an area")
 
 # %% [markdown]
-# The same answers in polars and GeoPandas, as files that other tools open, and as one page
+# The same estimates in polars and GeoPandas, as files that other tools open, and as one page
 # that opens offline.
 
 # %%
 leaving = (
     flows.to_polars().filter("significant").filter(pl.col("origin") != pl.col("destination"))
 )
-print(f"{len(leaving)} flows between areas are told apart from flat")
+print(f"{len(leaving)} flows between areas differ significantly from the baseline")
 layer = density.to_geopandas()
 print(f"{len(layer)} outlines in {layer.crs}")
 density.write("density.geojson")

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from nomadp.answers import Table
+from nomadp.answers import Estimate
 
 
-def assert_same(found: Table, wanted: Table, *, outlines: bool = True) -> None:
+def assert_same(found: Estimate, wanted: Estimate, *, outlines: bool = True) -> None:
     assert found.kind == wanted.kind
     assert dict(found.about) == dict(wanted.about)
     assert list(found.columns) == list(wanted.columns)

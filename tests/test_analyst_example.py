@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from notebook_maker import NOTEBOOK, SCRIPT, cells_of_notebook, cells_of_script, notebook
 
-from nomadp.answers import Table
+from nomadp.answers import Estimate
 
 CELLS = cells_of_notebook(NOTEBOOK.read_text(encoding="utf-8"))
 
@@ -39,7 +39,7 @@ def test_its_cells_lead_from_reports_to_tables_and_a_map(
     said = capsys.readouterr().out
     assert re.search(r"^[1-9]\d* of \d+ ", said, re.MULTILINE)  # significant areas, areas
     assert "EPSG:4326" in said
-    assert Table.read("density.geojson").kind == "density"
+    assert Estimate.read("density.geojson").kind == "density"
     assert Path("flows.csv").read_text(encoding="utf-8").startswith("origin,dest,count")
     page = Path("city.html").read_text(encoding="utf-8")
     assert page.count('<section class="band"') >= 3

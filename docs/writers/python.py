@@ -15,7 +15,6 @@ import nomadp
 from nomadp.analysis.guarantee import Explanation
 from nomadp.analysis.metrics import Evaluation, Scores
 from nomadp.analysis.utility import Utility
-from nomadp.answers import Table
 from nomadp.answers.facts import Terms
 from nomadp.audit.loss import Measurement
 from nomadp.budget import Split
@@ -53,7 +52,7 @@ OTHERS = {"options": "Options of each mechanism", "types": "Arguments and result
 
 OBJECTS = (
     City, Reading, ReadSummary, Split, Zones, How, Explanation, Utility, Measurement,
-    TaskBundle, Receipt, Budget, Table, Terms, Evaluation, Scores,
+    TaskBundle, Receipt, Budget, Terms, Evaluation, Scores,
 )  # fmt: skip
 """What public names return or accept; they are not imported by name, as a rule."""
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:  # "as" tells it that a name is ours to hand on
     from nomadp.analysis import evaluate as evaluate
     from nomadp.analysis import explain as explain
     from nomadp.analysis import simulate_utility as simulate_utility
+    from nomadp.answers import Estimate as Estimate
     from nomadp.answers import density as density
     from nomadp.answers import flows as flows
     from nomadp.answers import hotspots as hotspots
@@ -86,6 +87,7 @@ else:
         "fit_prior": "nomadp.inference.decode",
         "fit": "nomadp.inference.model",
         "Model": "nomadp.inference.model",
+        "Estimate": "nomadp.answers",
         "hotspots": "nomadp.answers",
         "density": "nomadp.answers",
         "flows": "nomadp.answers",

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nomadp.answers import Shapes, Table
+from nomadp.answers import Estimate, Shapes
 from nomadp.answers.shapes import shapes_of
 from nomadp.locations import LocationSet
 from nomadp.zones import zones_of
@@ -36,7 +36,7 @@ def estimates(size: int, seed: int) -> dict[str, np.ndarray]:
 
 
 @pytest.fixture(scope="session")
-def hotspots(places: LocationSet) -> Table:
+def hotspots(places: LocationSet) -> Estimate:
     found = estimates(len(places), 1)
     flat = 1 / len(places)
     column = {
@@ -48,7 +48,7 @@ def hotspots(places: LocationSet) -> Table:
         "significant": (found["ci_low"] > flat) | (found["ci_high"] < flat),
         "rank": 1 + np.argsort(np.argsort(-found["share"])),
     }
-    return Table("hotspots", column, ABOUT)
+    return Estimate("hotspots", column, ABOUT)
 
 
 @pytest.fixture(scope="session")
@@ -57,7 +57,7 @@ def shapes(places: LocationSet) -> Shapes:
 
 
 @pytest.fixture(scope="session")
-def density(shapes: Shapes) -> Table:
+def density(shapes: Shapes) -> Estimate:
     names = list(shapes.places)
     lat, lng = zip(*shapes.places.values(), strict=True)
     found = estimates(len(names), 2)
@@ -71,11 +71,11 @@ def density(shapes: Shapes) -> Table:
         "baseline": flat,
         "significant": told,
     }
-    return Table("density", column, ABOUT | {"query": "density", "zones": "grid:4"}, shapes)
+    return Estimate("density", column, ABOUT | {"query": "density", "zones": "grid:4"}, shapes)
 
 
 @pytest.fixture(scope="session")
-def flows(shapes: Shapes) -> Table:
+def flows(shapes: Shapes) -> Estimate:
     names = list(shapes.places)
     found = estimates(len(names) ** 2, 3)
     column = {
@@ -86,19 +86,19 @@ def flows(shapes: Shapes) -> Table:
     }
     column["baseline"] = np.full(len(names) ** 2, len(names) ** -2.0)
     column["significant"] = found["ci_low"] > column["baseline"]
-    return Table("flows", column, ABOUT | {"query": "flows", "zones": "grid:4"}, shapes)
+    return Estimate("flows", column, ABOUT | {"query": "flows", "zones": "grid:4"}, shapes)
 
 
 @pytest.fixture(scope="session")
-def lengths() -> Table:
+def lengths() -> Estimate:
     found = estimates(4, 4)
-    return Table("lengths", {"length": [2, 3, 4, 5], **found}, ABOUT | {"query": "lengths"})
+    return Estimate("lengths", {"length": [2, 3, 4, 5], **found}, ABOUT | {"query": "lengths"})
 
 
 KINDS = ("hotspots", "density", "flows", "lengths")
 
 
 @pytest.fixture(params=KINDS)
-def answer(request: pytest.FixtureRequest) -> Table:
-    table: Table = request.getfixturevalue(request.param)
+def answer(request: pytest.FixtureRequest) -> Estimate:
+    table: Estimate = request.getfixturevalue(request.param)
     return table

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from browsers import Visit, expect
 
-from nomadp.answers import Table
+from nomadp.answers import Estimate
 from nomadp.answers.picture import write_map
 from nomadp.locations import LocationSet
 
@@ -19,9 +19,9 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def file(
-    hotspots: Table,
-    density: Table,
-    flows: Table,
+    hotspots: Estimate,
+    density: Estimate,
+    flows: Estimate,
     places: LocationSet,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from nomadp.answers.drawing import drawing_of
+from nomadp.answers.estimate import Estimate
 from nomadp.answers.scene import scene_of
 from nomadp.answers.sections import listing, rows_told
 from nomadp.answers.sentences import filter_words
 from nomadp.answers.steps import HATCHED, steps_of
 from nomadp.answers.summary import Finding, finding
-from nomadp.answers.table import Table
 from nomadp.locations import LocationSet
 from nomadp.theme import theme
 
 
 def test_dots_are_where_their_rows_are_in_the_colour_of_the_palette(
-    hotspots: Table, places: LocationSet
+    hotspots: Estimate, places: LocationSet
 ) -> None:
     column = hotspots.columns
     drawn = drawing_of(hotspots, places)
@@ -34,7 +34,7 @@ def test_dots_are_where_their_rows_are_in_the_colour_of_the_palette(
     assert {dot["step"] for dot in drawn["dots"]} <= {*theme()["light"], HATCHED}
 
 
-def test_areas_have_their_outlines(density: Table, places: LocationSet) -> None:
+def test_areas_have_their_outlines(density: Estimate, places: LocationSet) -> None:
     assert density.shapes is not None
     drawn = drawing_of(density, places)
     assert len(drawn["areas"]) == len(density)
@@ -45,7 +45,7 @@ def test_areas_have_their_outlines(density: Table, places: LocationSet) -> None:
 
 
 def test_flows_lead_from_their_origin_to_their_destination(
-    flows: Table, places: LocationSet
+    flows: Estimate, places: LocationSet
 ) -> None:
     assert flows.shapes is not None
     drawn = drawing_of(flows, places)
@@ -59,7 +59,7 @@ def test_flows_lead_from_their_origin_to_their_destination(
 
 
 def test_heads_leave_lines_to_be_seen_where_areas_are_near(
-    flows: Table, places: LocationSet
+    flows: Estimate, places: LocationSet
 ) -> None:
     assert flows.shapes is not None
     wide = scene_of(flows, places)
@@ -84,7 +84,7 @@ def test_heads_leave_lines_to_be_seen_where_areas_are_near(
 
 
 @pytest.fixture
-def journeys(places: LocationSet) -> Table:
+def journeys(places: LocationSet) -> Estimate:
     at = [0, 1, 2, 3]
     columns = {
         "tid": ["2-0", "2-0", "2-7", "2-7"],
@@ -95,11 +95,11 @@ def journeys(places: LocationSet) -> Table:
         "radius_km": [0.5, 1.5, 2.0, 2.01],
         "reports": [3, 3, 40, 40],
     }
-    return Table("trajectories", columns, {"level": 0.9})
+    return Estimate("trajectories", columns, {"level": 0.9})
 
 
 def test_journeys_are_told_once_each_the_most_frequent_first(
-    journeys: Table, places: LocationSet
+    journeys: Estimate, places: LocationSet
 ) -> None:
     drawn = drawing_of(journeys, places)
     assert [each["row"] for each in drawn["tracks"]] == [2, 0]
@@ -115,7 +115,7 @@ def test_journeys_are_told_once_each_the_most_frequent_first(
 
 
 def test_it_is_json_and_its_rows_are_those_of_the_offline_page(
-    answer: Table, places: LocationSet
+    answer: Estimate, places: LocationSet
 ) -> None:
     drawn = json.loads(json.dumps(drawing_of(answer, places), allow_nan=False))
     assert len(drawn["head"]) == len(drawn["rows"][0]["cells"])
@@ -125,14 +125,14 @@ def test_it_is_json_and_its_rows_are_those_of_the_offline_page(
 
 def test_an_answer_without_rows_says_how_many_are_missing(places: LocationSet) -> None:
     names = ("location_id", "lat", "lng", "share", "ci_low", "ci_high", "significant")
-    none = Table("hotspots", {name: [] for name in names}, {"missing": 12})
+    none = Estimate("hotspots", {name: [] for name in names}, {"missing": 12})
     drawn = drawing_of(none, places)
     assert (drawn["rows"], "marks" in drawn) == ([], False)
     assert re.findall(r"\d+", drawn["summary"]) == ["12"]
 
 
 def test_areas_that_somebody_named_have_their_names_on_the_map_and_cells_have_none(
-    density: Table, places: LocationSet
+    density: Estimate, places: LocationSet
 ) -> None:
     assert drawing_of(density, places)["labels"] == []
     named = replace(density, about={**density.about, "areas": "polygons:0"})
@@ -144,14 +144,14 @@ def test_areas_that_somebody_named_have_their_names_on_the_map_and_cells_have_no
         assert (lat, lng) == pytest.approx(density.shapes.places[each["name"]], abs=2e-6)
 
 
-def test_pages_tell_stops_of_journeys_in_words(journeys: Table, places: LocationSet) -> None:
+def test_pages_tell_stops_of_journeys_in_words(journeys: Estimate, places: LocationSet) -> None:
     told = rows_told(journeys, scene_of(journeys, places))
     assert {each["name"] for each in told["head"]}.isdisjoint(journeys.columns)
     assert told["rows"][0]["cells"] == ["2-0", "1", places.ids[0], "0.5\u00a0km"]
     assert finding(journeys, None) == Finding("trajectories", None, 2)
 
 
-def test_the_name_of_a_cell_is_explained(density: Table, places: LocationSet) -> None:
+def test_the_name_of_a_cell_is_explained(density: Estimate, places: LocationSet) -> None:
     words = filter_words(density, scene_of(density, places))
     named = replace(density, about={**density.about, "zones": "polygons:0"})
     without = filter_words(named, scene_of(named, places))

@@ -15,50 +15,50 @@ from hypothesis import given, settings
 from refusals import refused
 from same_answers import assert_same
 
-from nomadp.answers import Table
+from nomadp.answers import Estimate
 from nomadp.errors import ExtraMissing, SchemaError
 
 
-def test_arrow_leads_back(answer: Table) -> None:
-    assert_same(Table.from_arrow(answer.to_arrow()), answer, outlines=False)
+def test_arrow_leads_back(answer: Estimate) -> None:
+    assert_same(Estimate.from_arrow(answer.to_arrow()), answer, outlines=False)
 
 
-def test_any_reader_of_arrow_takes_the_answer_itself(answer: Table) -> None:
+def test_any_reader_of_arrow_takes_the_answer_itself(answer: Estimate) -> None:
     assert pa.table(answer) == answer.to_arrow()
     assert pl.DataFrame(answer).equals(answer.to_polars())
-    assert_same(Table.from_arrow(answer), answer, outlines=False)
+    assert_same(Estimate.from_arrow(answer), answer, outlines=False)
 
 
-def test_pandas_leads_back_without_being_told(answer: Table) -> None:
+def test_pandas_leads_back_without_being_told(answer: Estimate) -> None:
     frame = answer.to_pandas()
     assert type(frame) is pd.DataFrame
     assert frame.attrs["nomadp"]["epsilon"] == "4"
-    assert_same(Table.from_arrow(frame), answer, outlines=False)
+    assert_same(Estimate.from_arrow(frame), answer, outlines=False)
 
 
-def test_polars_leads_back(answer: Table) -> None:
+def test_polars_leads_back(answer: Estimate) -> None:
     frame = answer.to_polars()
     assert type(frame) is pl.DataFrame
-    assert_same(Table.from_arrow(frame, like=answer), answer)
+    assert_same(Estimate.from_arrow(frame, like=answer), answer)
 
 
-def test_duckdb_leads_back(answer: Table) -> None:
+def test_duckdb_leads_back(answer: Estimate) -> None:
     rows = duckdb.from_arrow(answer.to_arrow()).filter("true")
-    assert_same(Table.from_arrow(rows, like=answer), answer)
+    assert_same(Estimate.from_arrow(rows, like=answer), answer)
 
 
 @pytest.mark.parametrize("kind", ["hotspots", "density", "flows"])
 def test_geopandas_leads_back(kind: str, request: pytest.FixtureRequest) -> None:
-    answer: Table = request.getfixturevalue(kind)
+    answer: Estimate = request.getfixturevalue(kind)
     frame = answer.to_geopandas()
     assert type(frame) is geopandas.GeoDataFrame
     assert frame.crs.to_epsg() == 4326
-    back = Table.from_arrow(frame)
+    back = Estimate.from_arrow(frame)
     assert_same(back, answer, outlines=kind != "flows")
 
 
 def test_points_areas_and_lines_are_where_they_should_be(
-    hotspots: Table, density: Table, flows: Table
+    hotspots: Estimate, density: Estimate, flows: Estimate
 ) -> None:
     points = hotspots.to_geopandas().geometry
     assert np.array_equal(points.x, hotspots["lng"])
@@ -77,37 +77,37 @@ def test_points_areas_and_lines_are_where_they_should_be(
     assert first.geometry.coords[0] == (lng, lat)
 
 
-def test_lengths_have_no_geometry(lengths: Table) -> None:
+def test_lengths_have_no_geometry(lengths: Estimate) -> None:
     with refused(SchemaError, "no_geometry", answer="lengths"):
         lengths.to_geopandas()
 
 
-def test_a_frame_that_says_nothing_needs_a_like(hotspots: Table) -> None:
+def test_a_frame_that_says_nothing_needs_a_like(hotspots: Estimate) -> None:
     with refused(SchemaError, "no_description"):
-        Table.from_arrow(hotspots.to_polars())
+        Estimate.from_arrow(hotspots.to_polars())
 
 
-def test_nulls_are_unknown_decimals_and_refused_elsewhere(lengths: Table) -> None:
+def test_nulls_are_unknown_decimals_and_refused_elsewhere(lengths: Estimate) -> None:
     frame = pl.DataFrame({"length": [1, 2], "share": [0.5, None]})
-    back = Table.from_arrow(frame, like=lengths)
+    back = Estimate.from_arrow(frame, like=lengths)
     assert np.isnan(back["share"]).tolist() == [False, True]
     with refused(SchemaError, "missing_values", column="length", missing=1):
-        Table.from_arrow(pl.DataFrame({"length": [1, None]}), like=lengths)
+        Estimate.from_arrow(pl.DataFrame({"length": [1, None]}), like=lengths)
     with refused(SchemaError, "unsupported_column_type", column="length"):
-        Table.from_arrow(pl.DataFrame({"length": [[1], [2]]}), like=lengths)
+        Estimate.from_arrow(pl.DataFrame({"length": [[1], [2]]}), like=lengths)
 
 
 @pytest.mark.parametrize(
     ("package", "turn", "remedy"),
     [
-        ("pyarrow", Table.to_arrow, '"nomadp[tables]"'),
-        ("polars", Table.to_polars, '"nomadp[polars]"'),
-        ("geopandas", Table.to_geopandas, '"nomadp[geo]"'),
-        ("pandas", Table.to_pandas, "pandas"),
+        ("pyarrow", Estimate.to_arrow, '"nomadp[tables]"'),
+        ("polars", Estimate.to_polars, '"nomadp[polars]"'),
+        ("geopandas", Estimate.to_geopandas, '"nomadp[geo]"'),
+        ("pandas", Estimate.to_pandas, "pandas"),
     ],
 )
 def test_a_missing_package_is_named_with_its_remedy(
-    package: str, turn: object, remedy: str, hotspots: Table, monkeypatch: pytest.MonkeyPatch
+    package: str, turn: object, remedy: str, hotspots: Estimate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nomadp.extras.find_spec", lambda name: None if name == package else 1)
     with refused(ExtraMissing, "package_missing", package=package) as caught:
@@ -150,11 +150,11 @@ ABOUTS = st.dictionaries(TEXTS.filter(lambda name: name != "table"), JSON, max_s
 def test_whatever_it_holds_comes_back(
     columns: dict[str, object], about: dict[str, object]
 ) -> None:
-    table = Table("synthetic", columns, about)
-    assert_same(Table.from_arrow(table.to_arrow()), table)
-    assert_same(Table.from_arrow(table.to_polars(), like=table), table)
-    assert_same(Table.from_arrow(table.to_pandas(), like=table), table)
+    table = Estimate("synthetic", columns, about)
+    assert_same(Estimate.from_arrow(table.to_arrow()), table)
+    assert_same(Estimate.from_arrow(table.to_polars(), like=table), table)
+    assert_same(Estimate.from_arrow(table.to_pandas(), like=table), table)
     with TemporaryDirectory() as folder:
         for name in ("a.csv", "a.csv.gz", "a.parquet"):
             table.write(Path(folder, name))
-            assert_same(Table.read(Path(folder, name)), table)
+            assert_same(Estimate.read(Path(folder, name)), table)

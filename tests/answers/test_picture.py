@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from nomadp.answers import Table
+from nomadp.answers import Estimate
 from nomadp.answers.frame import WIDTH, Frame
 from nomadp.answers.geometry import value_column
 from nomadp.answers.legend import legend
@@ -61,7 +61,11 @@ class Checked(HTMLParser):
 
 
 def test_the_page_is_whole_and_asks_for_nothing(
-    hotspots: Table, density: Table, flows: Table, lengths: Table, places: LocationSet
+    hotspots: Estimate,
+    density: Estimate,
+    flows: Estimate,
+    lengths: Estimate,
+    places: LocationSet,
 ) -> None:
     text = render([hotspots, density, flows, lengths], places)
     found = Checked(text)
@@ -77,12 +81,12 @@ def test_the_page_is_whole_and_asks_for_nothing(
     assert len([1 for tag, a in found.seen if (tag, a.get("class")) == ("svg", "scene")]) == 3
 
 
-def test_the_same_answers_make_the_same_page(hotspots: Table, places: LocationSet) -> None:
+def test_the_same_answers_make_the_same_page(hotspots: Estimate, places: LocationSet) -> None:
     assert render(hotspots, places) == render([hotspots], places)
 
 
 def test_every_row_of_a_map_is_a_mark_that_says_what_it_is(
-    hotspots: Table, density: Table
+    hotspots: Estimate, density: Estimate
 ) -> None:
     dots = Checked(render(hotspots)).of("circle", "mark")
     assert {int(str(dot["data-row"])) for dot in dots} == set(range(len(hotspots)))
@@ -94,7 +98,7 @@ def test_every_row_of_a_map_is_a_mark_that_says_what_it_is(
     assert f"<title>{escape(name)}</title>" in render(density)
 
 
-def test_flows_are_filtered_by_a_rule_that_is_stated(flows: Table) -> None:
+def test_flows_are_filtered_by_a_rule_that_is_stated(flows: Estimate) -> None:
     scene = scene_of(flows, None)
     assert scene is not None
     drawn = [curve.row for curve in scene.curves]
@@ -108,15 +112,15 @@ def test_flows_are_filtered_by_a_rule_that_is_stated(flows: Table) -> None:
         and flows["origin"][k] != flows["destination"][k]
     }
     assert (scene.counts["drawn"], scene.counts["rows"]) == (len(drawn), len(flows))
-    assert scene.counts["held"] == pytest.approx(flows["flow"][drawn].sum())
+    assert scene.counts["drawn_share"] == pytest.approx(flows["flow"][drawn].sum())
     words = filter_words(flows, scene)
     assert {str(len(drawn)), str(len(flows))} <= set(re.findall(r"\d+", words))
-    assert percent(scene.counts["held"]) in words
+    assert percent(scene.counts["drawn_share"]) in words
     widths = {curve.row: curve.width for curve in scene.curves}
     assert max(widths, key=widths.__getitem__) == max(drawn, key=lambda k: flows["flow"][k])
 
 
-def test_what_reports_do_not_tell_is_hatched_and_said(density: Table) -> None:
+def test_what_reports_do_not_tell_is_hatched_and_said(density: Estimate) -> None:
     column = {**density.columns, "significant": np.zeros(len(density), bool)}
     nothing = replace(density, columns=column)
     text = render(nothing)
@@ -127,11 +131,11 @@ def test_what_reports_do_not_tell_is_hatched_and_said(density: Table) -> None:
 
 
 def test_too_few_reports_are_a_page_that_says_how_many_are_missing() -> None:
-    few = Table("hotspots", {"location_id": [], "share": []}, {"missing": 1234})
+    few = Estimate("hotspots", {"location_id": [], "share": []}, {"missing": 1234})
     assert "1,234" in render(few)
 
 
-def test_facts_are_told_in_plain_words(density: Table) -> None:
+def test_facts_are_told_in_plain_words(density: Estimate) -> None:
     about = {
         **density.about,
         "refused": {"late": 3},
@@ -162,15 +166,15 @@ def test_facts_are_told_in_plain_words(density: Table) -> None:
 def test_names_are_shown_and_never_run(places: LocationSet) -> None:
     hostile = "</title></svg><script>alert(1)</script>"
     column = {"location_id": [hostile], "lat": [52.5], "lng": [13.4], "share": [1.0]}
-    table = Table("hotspots", column, {"epsilon": hostile, "task": hostile})
+    table = Estimate("hotspots", column, {"epsilon": hostile, "task": hostile})
     for text in (render(table), table._repr_html_()):
         assert "<script>alert" not in text
         assert "&lt;script&gt;alert(1)" in text
     assert len(Checked(render(table)).of("circle", "mark")) == 1
 
 
-def test_grids_are_drawn_from_their_rule(places: LocationSet, density: Table) -> None:
-    bare = Table("density", density.columns, density.about)
+def test_grids_are_drawn_from_their_rule(places: LocationSet, density: Estimate) -> None:
+    bare = Estimate("density", density.columns, density.about)
     found = with_shapes(bare, places)
     assert found.shapes is not None
     assert set(found.shapes.outlines) == set(zones_of(places, "grid:4").names)
@@ -178,13 +182,13 @@ def test_grids_are_drawn_from_their_rule(places: LocationSet, density: Table) ->
     assert with_shapes(bare, None).shapes is None
 
 
-def test_times_are_drawn_together(hotspots: Table) -> None:
+def test_times_are_drawn_together(hotspots: Estimate) -> None:
     twice = {
         name: [*column, *column] if isinstance(column, tuple) else np.tile(column, 2)
         for name, column in hotspots.columns.items()
     }
     size = len(hotspots)
-    timed = Table("hotspots", {**twice, "when": ["any"] * size + ["night"] * size}, {})
+    timed = Estimate("hotspots", {**twice, "when": ["any"] * size + ["night"] * size}, {})
     scene = scene_of(timed, None)
     assert scene is not None
     assert {dot.row for dot in scene.dots} == set(range(size))
@@ -207,7 +211,7 @@ def test_of_long_tracks_evenly_chosen_points_are_drawn_and_that_is_said() -> Non
         "lng": places.lng[way],
         "radius_km": np.ones(2 * length),
     }
-    table = Table("trajectories", column, {})
+    table = Estimate("trajectories", column, {})
     scene = scene_of(table, places)
     long, short = scene.tracks
     assert (len(long.line), len(short.line)) == (most, 50)  # which has so few stops
@@ -231,7 +235,7 @@ def test_a_map_of_journeys_says_how_far_off_they_are_and_which_are_one(
         "lng": places.lng[at],
         "radius_km": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
     }
-    table = Table("trajectories", column, {"level": 0.9})
+    table = Estimate("trajectories", column, {"level": 0.9})
     scene = scene_of(table, places)
     assert scene is not None
     assert (scene.counts["lines"], scene.counts["median_radius_km"]) == (2, 4.0)
@@ -249,17 +253,17 @@ def test_journeys_are_lines_and_say_how_many(kind: str, places: LocationSet) -> 
         "lat": places.lat[at],
         "lng": places.lng[at],
     }
-    table = Table(kind, column, {})
+    table = Estimate(kind, column, {})
     scene = scene_of(table, places)
     assert scene is not None
     assert [len(track.line) for track in scene.tracks] == [2, 3, 1]
-    assert (scene.counts["drawn"], scene.counts["journeys"]) == (3, 3)
+    assert (scene.counts["drawn"], scene.counts["trajectories"]) == (3, 3)
     assert finding(table, scene) == Finding("trajectories", None, 3)
-    other = Table("trajectories" if kind == "synthetic" else "synthetic", column, {})
+    other = Estimate("trajectories" if kind == "synthetic" else "synthetic", column, {})
     assert summary(table, scene) != summary(other, scene)  # nobody takes one for the other
 
 
-def test_the_summary_names_the_greatest(hotspots: Table, flows: Table) -> None:
+def test_the_summary_names_the_greatest(hotspots: Estimate, flows: Estimate) -> None:
     top = int(np.argmax(hotspots["share"]))
     assert finding(hotspots, scene_of(hotspots, None)) == Finding("highest", top)
     leaves = np.array(flows["origin"]) != np.array(flows["destination"])
@@ -267,7 +271,7 @@ def test_the_summary_names_the_greatest(hotspots: Table, flows: Table) -> None:
     assert finding(flows, scene_of(flows, None)).row == greatest
 
 
-def test_a_row_says_what_a_flat_map_has(hotspots: Table) -> None:
+def test_a_row_says_what_a_flat_map_has(hotspots: Estimate) -> None:
     columns = {**hotspots.columns, "significant": np.array([True, True, False] * 20)}
     columns["share"] = np.array([0.5, 0.001, 0.02] * 20)
     table = replace(hotspots, columns=columns)
@@ -280,7 +284,7 @@ def test_a_row_says_what_a_flat_map_has(hotspots: Table) -> None:
 
 @pytest.mark.parametrize(("apart", "rate"), [(0, None), (2, 0.1)])
 def test_the_facts_say_how_many_rows_may_be_chance(
-    hotspots: Table, apart: int, rate: float | None
+    hotspots: Estimate, apart: int, rate: float | None
 ) -> None:
     flat = {"significant": apart, "false_discovery_rate": 0.1}
     ((_, words),) = facts(replace(hotspots, about={"significance": flat}))
@@ -288,7 +292,7 @@ def test_the_facts_say_how_many_rows_may_be_chance(
     assert re.findall(r"\d+", words) == numbers
 
 
-def test_a_row_is_more_or_less_than_flat_or_not_told_apart(hotspots: Table) -> None:
+def test_a_row_is_more_or_less_than_flat_or_not_told_apart(hotspots: Estimate) -> None:
     first = scene_of(hotspots, None).shown[0]
     columns = {**hotspots.columns, "significant": np.arange(len(hotspots)) == first}
     found = replace(hotspots, columns=columns)
@@ -301,7 +305,7 @@ def test_a_row_is_more_or_less_than_flat_or_not_told_apart(hotspots: Table) -> N
 
 @pytest.mark.parametrize(("share", "said"), [(0.3, ">\u00a00.0\u00a0%"), (0.0, "< 0.1\u00a0%")])
 def test_a_flat_share_of_nearly_0_has_one_sign(
-    hotspots: Table, share: float, said: str
+    hotspots: Estimate, share: float, said: str
 ) -> None:
     first = scene_of(hotspots, None).shown[0]
     is_first = np.arange(len(hotspots)) == first
@@ -317,24 +321,26 @@ def test_a_flat_share_of_nearly_0_has_one_sign(
     assert told["rows"][0]["cells"][-1] == said
 
 
-def test_lengths_are_shares_like_any_other(lengths: Table) -> None:
+def test_lengths_are_shares_like_any_other(lengths: Estimate) -> None:
     told = rows_told(lengths, None)
     assert [each["number"] for each in told["head"]] == [True] * 3
     assert told["rows"][0]["cells"][:2] == ["2", percent(float(lengths["share"][0]), 0)]
 
 
-def test_only_the_last_edge_of_a_legend_has_the_sign(density: Table) -> None:
+def test_only_the_last_edge_of_a_legend_has_the_sign(density: Estimate) -> None:
     drawn = legend(scene_of(density, None), "x")
     edges = re.findall(r'text-anchor="middle">([^<]*)<', drawn)
     assert [each.endswith("%") for each in edges] == [False] * (len(edges) - 1) + [True]
 
 
-def test_a_page_of_one_answer_shows_its_title_once(hotspots: Table, density: Table) -> None:
+def test_a_page_of_one_answer_shows_its_title_once(
+    hotspots: Estimate, density: Estimate
+) -> None:
     assert '<h2 id="answer-0-title" class="unseen">' in render(hotspots)
     assert 'title" class="unseen">' not in render([hotspots, density])
 
 
-def test_the_lead_says_how_many_reports(hotspots: Table) -> None:
+def test_the_lead_says_how_many_reports(hotspots: Estimate) -> None:
     told, unknown = hotspots, replace(hotspots, about={"task": "t"})
     leads = [
         re.search(r'<p class="lead">(.*?)</p>', render(each), re.DOTALL)
@@ -355,7 +361,7 @@ def test_shares_are_never_rounded_to_nothing(share: float, wanted: str) -> None:
 
 @pytest.mark.slow
 def test_a_figure_is_written_of_every_map(
-    hotspots: Table, density: Table, flows: Table, places: LocationSet, tmp_path: Path
+    hotspots: Estimate, density: Estimate, flows: Estimate, places: LocationSet, tmp_path: Path
 ) -> None:
     from matplotlib.image import imread
 
@@ -370,7 +376,7 @@ def test_a_figure_is_written_of_every_map(
 
 
 def test_what_cannot_be_drawn_is_refused_and_leaves_nothing(
-    hotspots: Table, lengths: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hotspots: Estimate, lengths: Estimate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with refused(SchemaError, "unknown_suffix", suffixes=(".html",)):
         write_map(tmp_path / "x.txt", hotspots)
@@ -386,13 +392,13 @@ def test_what_cannot_be_drawn_is_refused_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_is_a_file_is_refused(hotspots: Table, tmp_path: Path) -> None:
+def test_a_folder_that_is_a_file_is_refused(hotspots: Estimate, tmp_path: Path) -> None:
     (tmp_path / "x.html").mkdir()
     with pytest.raises(OutputError):
         write_map(tmp_path / "x.html", hotspots)
 
 
-def test_a_notebook_shows_a_picture_and_a_few_rows(answer: Table) -> None:
+def test_a_notebook_shows_a_picture_and_a_few_rows(answer: Estimate) -> None:
     text = answer._repr_html_()
     assert ("<svg" in text) == (answer.kind != "lengths")
     assert text.count("<tr data-row") == min(8, len(answer))
@@ -400,7 +406,9 @@ def test_a_notebook_shows_a_picture_and_a_few_rows(answer: Table) -> None:
     assert not re.search(r"https?:", text)
 
 
-def test_two_answers_in_a_notebook_do_not_share_ids(hotspots: Table, density: Table) -> None:
+def test_two_answers_in_a_notebook_do_not_share_ids(
+    hotspots: Estimate, density: Estimate
+) -> None:
     ids = [
         set(re.findall(r' id="([^"]+)"', each._repr_html_())) for each in (hotspots, density)
     ]

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nomadp.answers import Table
+from nomadp.answers import Estimate
 from nomadp.answers.geometry import geometries
 from nomadp.answers.picture import render
 from nomadp.answers.shapes import shapes_of
@@ -68,7 +68,7 @@ def test_zones_of_a_file_are_drawn_with_its_polygons(
     assert shapes.outlines["west"][0][0].tolist() == west[0]
     lat, lng = zip(*shapes.places.values(), strict=True)
     column = {"zone": zones.names, "lat": lat, "lng": lng, "share": [0.4, 0.6]}
-    text = render(Table("density", column, {}, shapes), places)
+    text = render(Estimate("density", column, {}, shapes), places)
     assert text.count('<path class="mark') == 2
 
 
@@ -77,7 +77,7 @@ def test_the_parts_of_one_zone_are_drawn_together_and_elsewhere_is_not() -> None
     parts = [[[(x, 0), (x + 1, 0), (x + 1, 1), (x, 1)]] for x in (0, 5)]
     column = {"lat": [0.5, 9.0], "lng": [3.0, 9.0], "share": [0.6, 0.4]}
     zones = polygon_zones(three, parts, ["both", "both"])
-    table = Table("density", {"zone": zones.names, **column}, {}, shapes_of(zones))
+    table = Estimate("density", {"zone": zones.names, **column}, {}, shapes_of(zones))
     whole, rest = geometries(table)
     assert whole is not None
     assert (whole.kind, len(whole.coordinates), rest) == ("MultiPolygon", 2, None)

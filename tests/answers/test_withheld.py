@@ -10,13 +10,13 @@ import pytest
 from worlds import scattered
 
 import nomadp
-from nomadp.answers import Table, run_query
+from nomadp.answers import Estimate, run_query
 from nomadp.answers.drawing import drawing_of
-from nomadp.answers.estimates import CODEWORDS_LEAST
 from nomadp.answers.notebook import notebook_html
 from nomadp.answers.numbers import percent
 from nomadp.answers.picture import picture_writes
 from nomadp.answers.scene import scene_of
+from nomadp.answers.share_columns import CODEWORDS_LEAST
 from nomadp.answers.summary import finding
 from nomadp.engine import perturb_set
 from nomadp.formats.atomic import written_whole
@@ -31,7 +31,7 @@ LOCATIONS = scattered(40)
 KINDS = ("hotspots", "density", "flows")
 
 
-def answers(size: int, people: int = 1000) -> dict[str, Table]:
+def answers(size: int, people: int = 1000) -> dict[str, Estimate]:
     rng = np.random.default_rng(1)
     near = np.argsort(LOCATIONS.distances_km(3))[:6]
     rows = [rng.choice(near, 2) for _ in range(people)]
@@ -47,12 +47,12 @@ def answers(size: int, people: int = 1000) -> dict[str, Table]:
 
 
 @pytest.fixture(scope="module")
-def few() -> dict[str, Table]:
+def few() -> dict[str, Estimate]:
     return answers(32)
 
 
 @pytest.fixture(scope="module")
-def many() -> dict[str, Table]:
+def many() -> dict[str, Estimate]:
     return answers(128)
 
 
@@ -121,7 +121,7 @@ def test_words_and_marks_claim_neither(kind: str, few, many) -> None:
 def test_files_leave_them_empty_and_come_back(suffix: str, few, tmp_path) -> None:
     table, path = few["density"], tmp_path / f"answer{suffix}"
     table.write(path)
-    back = Table.read(path)
+    back = Estimate.read(path)
     assert back.about["no_intervals"] == table.about["no_intervals"]
     assert set(back["significant"].tolist()) == {None}
     assert np.isnan(back["ci_high"]).all()
@@ -144,7 +144,7 @@ def test_frames_have_no_value_there_and_come_back(few) -> None:
     assert not len(pandas.query("significant"))
     assert table.to_polars()["significant"].null_count() == len(table)
     for frame in (pandas, table.to_polars(), table.to_arrow()):
-        assert set(Table.from_arrow(frame, like=table)["significant"].tolist()) == {None}
+        assert set(Estimate.from_arrow(frame, like=table)["significant"].tolist()) == {None}
 
 
 @pytest.mark.parametrize("kind", KINDS)

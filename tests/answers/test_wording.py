@@ -9,16 +9,16 @@ import pytest
 from page_text import PageText
 
 import nomadp
-from nomadp.answers import Table
+from nomadp.answers import Estimate
 from nomadp.answers.drawing import drawing_of
-from nomadp.answers.estimates import CODEWORDS_LEAST
 from nomadp.answers.notebook import notebook_html
 from nomadp.answers.picture import render
-from nomadp.answers.poisoning import DIRECT, HELD
+from nomadp.answers.poisoning import OF_COUNTS, OF_FIXED_MODEL
 from nomadp.answers.scene import scene_of
 from nomadp.answers.sections import rows_told
 from nomadp.answers.sentences import facts, filter_words, row_name
 from nomadp.answers.shapes import shapes_of
+from nomadp.answers.share_columns import CODEWORDS_LEAST
 from nomadp.answers.summary import summary
 from nomadp.locations import LocationSet
 from nomadp.zones import zones_of
@@ -39,7 +39,7 @@ ABOUT = {
     "refused": {},
     "level": 0.9,
     "significance": {"significant": 2, "false_discovery_rate": 0.1},
-    "poisoning_1pct": {"increase": 0.021, "decrease": 0.004, "bound": HELD},
+    "poisoning_1pct": {"increase": 0.021, "decrease": 0.004, "bound": OF_FIXED_MODEL},
     "suppression": {"min_batch_size": 100},
     "task": "buses",
     "nomadp_version": "VERSION",
@@ -61,21 +61,21 @@ def places(
     share: tuple[float, ...] = (0.5, 0.26, 0.2, 0.04),
     apart: tuple[bool, ...] = (True, False, False, True),
     **more: Any,
-) -> Table:
+) -> Estimate:
     column = {"location_id": SQUARE.ids, "lat": SQUARE.lat, "lng": SQUARE.lng, "share": share}
     column |= numbers(list(share), list(apart), **more)
-    return Table("hotspots", column, ABOUT | {"areas": "locations"})
+    return Estimate("hotspots", column, ABOUT | {"areas": "locations"})
 
 
-def areas() -> Table:
+def areas() -> Estimate:
     lat, lng = GRID.centres()
     share = [0.5, 0.26, 0.2, 0.04]
     column = {"zone": GRID.names, "lat": lat, "lng": lng, "share": share}
     column |= numbers(share, [True, False, False, True])
-    return Table("density", column, ABOUT | {"areas": "grid:2"}, shapes_of(GRID))
+    return Estimate("density", column, ABOUT | {"areas": "grid:2"}, shapes_of(GRID))
 
 
-def flows(*apart: int, least: bool = False) -> Table:
+def flows(*apart: int, least: bool = False) -> Estimate:
     """From the first area most go to the second; staying is as likely as anything."""
     names = list(GRID.names)
     flow = np.array([4, 9, 2, 1, 2, 4, 1, 1, 1, 1, 4, 3, 1, 1, 1, 4]) / 40
@@ -87,10 +87,10 @@ def flows(*apart: int, least: bool = False) -> Table:
     }
     if least:
         column["baseline"] = np.full(16, 0.5)
-    return Table("flows", column, ABOUT | {"areas": "grid:2"}, shapes_of(GRID))
+    return Estimate("flows", column, ABOUT | {"areas": "grid:2"}, shapes_of(GRID))
 
 
-def trajectories(kind: str = "trajectories", **more: Any) -> Table:
+def trajectories(kind: str = "trajectories", **more: Any) -> Estimate:
     at = [0, 1, 0, 1, 2, 3]
     column = {
         "tid": ["a", "a", "b", "b", "c", "c"],
@@ -100,16 +100,16 @@ def trajectories(kind: str = "trajectories", **more: Any) -> Table:
         "lng": SQUARE.lng[at],
         **more,
     }
-    return Table(kind, column, ABOUT)
+    return Estimate(kind, column, ABOUT)
 
 
-def lengths() -> Table:
+def lengths() -> Estimate:
     share = [0.5, 0.3, 0.2]
     column = {"length": [2, 3, 4], "share": share, **numbers(share, [True, False, True])}
-    return Table("lengths", column, ABOUT)
+    return Estimate("lengths", column, ABOUT)
 
 
-def withheld(table: Table) -> Table:
+def withheld(table: Estimate) -> Estimate:
     nothing = np.full(len(table), np.nan)
     column = {**table.columns, "ci_low": nothing, "ci_high": nothing}
     column["significant"] = np.full(len(table), None)
@@ -122,7 +122,7 @@ def withheld(table: Table) -> Table:
     return replace(table, columns=column, about={**about, "no_intervals": reason})
 
 
-def several(table: Table) -> Table:
+def several(table: Estimate) -> Estimate:
     """The same rows at a time of day, besides all times together."""
     column = {
         name: [*each, *each] if isinstance(each, tuple) else np.tile(each, 2)
@@ -214,7 +214,7 @@ def test_what_is_known_about_an_answer(wording: Wording) -> None:
     said = []
     for case, table in tables.items():
         said += [case, *(f"  {name}: {words}" for name, words in facts(table))]
-    said += ["how poisoning is bounded", f"  {DIRECT}", f"  {HELD}"]
+    said += ["how poisoning is bounded", f"  {OF_COUNTS}", f"  {OF_FIXED_MODEL}"]
     wording("answers", "facts", "\n".join(said))
 
 

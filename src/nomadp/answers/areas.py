@@ -1,4 +1,4 @@
-"""The areas an answer is about: single locations, or zones of them, and where they are."""
+"""The areas of an estimate: single locations, or zones of them, with their centres."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ from nomadp.zones import Zones
 __all__ = ["LOCATIONS", "Areas", "areas_of"]
 
 LOCATIONS = "locations"
-"""As areas: every location is one."""
+"""As areas: every location is its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Areas:
 
     @property
     def named(self) -> str:
-        """What the column of names is called."""
+        """The name of the column with the areas' names."""
         return "location_id" if self.zones is None else "zone"
 
     @property
@@ -50,7 +50,7 @@ class Areas:
 def areas_of(
     mechanism: Mechanism, areas: str | Zones | GeoObject | None, default: str
 ) -> Areas:
-    """What somebody asks for; by default the question's own zones, or those of a rule."""
+    """The areas of a query; by default the zones of the frequency oracle, or ``default``."""
     world = mechanism.locations
     if is_geo(areas):
         areas = read_zones(areas, world)
@@ -66,8 +66,8 @@ def areas_of(
         own = mechanism.partition
         if areas == LOCATIONS:
             raise DomainError(
-                f"single locations must have been asked for, and reports of {mechanism.name} "
-                f"tell of zones ({own.rule}); ask for those or larger ones",
+                f"areas must be {own.rule} or larger zones made of them, which is what "
+                f"reports of {mechanism.name} contain, got locations",
                 code="locations_not_queried",
                 mechanism=mechanism.name,
                 zones=own.rule,
@@ -75,5 +75,5 @@ def areas_of(
         if areas is None or areas == own.rule:
             return Areas(world, own)
         return Areas(world, zones_for(mechanism, areas))
-    asked: Any = default if areas is None else areas
-    return Areas(world, None if asked == LOCATIONS else zones_on(world, asked))
+    chosen: Any = default if areas is None else areas
+    return Areas(world, None if chosen == LOCATIONS else zones_on(world, chosen))

@@ -1,10 +1,11 @@
-"""Single journeys, as near to the truth as reports allow, and of how many points they are."""
+"""Decoded trajectories, one for each report, and the lengths of trajectories."""
 
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from nomadp.answers.estimate import Estimate
 from nomadp.answers.facts import LEVEL, Terms, about, missing
 from nomadp.answers.poisoning import part_poisoning
 from nomadp.answers.significance import (
@@ -14,7 +15,6 @@ from nomadp.answers.significance import (
     wilson_interval,
     wilson_p_values,
 )
-from nomadp.answers.table import Table
 from nomadp.errors import DomainError
 from nomadp.formats.location_files import point_columns
 from nomadp.inference.decode import Decoders
@@ -28,8 +28,8 @@ __all__ = ["trajectories", "lengths", "point_rows"]
 
 TRAJECTORIES = ("tid", "seq", "location_id", "lat", "lng", "radius_km")
 EACH = (
-    "exact, of any share of these journeys, with what was learned held fixed; learning again "
-    "may move it further"
+    "exact for any share of these trajectories if the model stays fixed; refitting it may "
+    "move a share further"
 )
 LENGTHS = (
     "length",
@@ -49,14 +49,14 @@ def trajectories(
     *,
     level: float = LEVEL,
     terms: Terms = Terms(),  # noqa: B008 - frozen
-) -> Table:
-    """The location with the smallest expected error for every point of every report.
+) -> Estimate:
+    """The estimated trajectory of each report: points with the smallest expected error.
 
-    ``model`` is the result of `fit`: all ``reports`` together say what is likely. Equal
-    reports have equal answers; without reports there is one for each distinct one that was
-    counted, named by its length and value, and ``reports`` says how many made it. The truth
-    lies within ``radius_km`` with probability ``level``; ``terms`` are as in `hotspots`. Raises
-    `DomainError` for reports that are of no journeys.
+    ``model`` is the result of `fit`. Equal reports have equal estimates. Without ``reports``,
+    there is one trajectory for each distinct report that was counted; its name is its length
+    and value, and the column ``reports`` says how often it was sent. ``radius_km`` is a
+    credible radius: it contains the true location with probability ``level``. ``terms`` are
+    those of `hotspots`. Raises `DomainError` for reports of a frequency oracle.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
@@ -69,9 +69,9 @@ def trajectories(
     check_level(level)
     mechanism = mechanism_of(model)
     check_decodable(mechanism)
-    few = missing("trajectories", mechanism, model.counts, terms, TRAJECTORIES)
-    if few is not None:
-        return few
+    too_few = missing("trajectories", mechanism, model.counts, terms, TRAJECTORIES)
+    if too_few is not None:
+        return too_few
     prior = None if model.bootstrap is None else model.bootstrap.prior
     decoders = Decoders(mechanism, prior, level)
     if reports is not None:
@@ -83,7 +83,7 @@ def trajectories(
         "prior_effect_std": prior and prior.effect_std,
         "poisoning_1pct": part_poisoning(EACH),
     }
-    return Table("trajectories", columns, about("trajectories", model, terms, **said))
+    return Estimate("trajectories", columns, about("trajectories", model, terms, **said))
 
 
 def _each(model: Model, decoders: Decoders, reports: AnyReports) -> dict[str, Any]:
@@ -93,15 +93,15 @@ def _each(model: Model, decoders: Decoders, reports: AnyReports) -> dict[str, An
 
 
 def _distinct(model: Model, decoders: Decoders) -> dict[str, Any]:
-    """The journey of every distinct report."""
+    """The trajectory of every distinct report."""
     offsets, places, names = [0], [np.zeros(0, dtype=np.int64)], list[str]()
     radius_km, often = [np.zeros(0)], [np.zeros(0, dtype=np.int64)]
     for length, values, counts in model.counts.by_length(model.mechanism):
         law = model.mechanism.report_law(length)
         if law is None or not law.whole:
             raise DomainError(
-                "counts of single points do not tell which belong to one journey, and those of "
-                f"{model.mechanism.name} are; give the reports themselves",
+                "trajectories need the reports themselves, got counts of "
+                f"{model.mechanism.name}, which do not say which points belong together",
                 code="counts_of_points",
                 mechanism=model.mechanism.name,
             )
@@ -118,7 +118,7 @@ def _distinct(model: Model, decoders: Decoders) -> dict[str, Any]:
 
 
 def point_rows(model: Model, rows: Sequences) -> dict[str, Any]:
-    """One row to a point: whose, the how-maniest, and where."""
+    """One row for each point: trajectory, sequence number and location."""
     world = model.mechanism.locations
     where = {"lat": world.lat[rows.locations], "lng": world.lng[rows.locations]}
     return point_columns(rows, world) | where
@@ -129,14 +129,14 @@ def lengths(
     *,
     level: float = LEVEL,
     terms: Terms = Terms(),  # noqa: B008 - frozen
-) -> Table:
-    """The share of journeys of each number of points, which reports tell in the open.
+) -> Estimate:
+    """The share of trajectories of each length, which is public in the reports.
 
-    ``model`` is the result of `fit`. Among those who reported the shares are exact;
-    ``std_error``, ``ci_low`` and ``ci_high`` hold for everybody, if those who reported are a
-    random sample, with probability ``level``. Flat is every length that came in as likely
-    as the others; ``terms`` are as in `hotspots`. Raises `DomainError` where a report tells of
-    no length, or all are of one.
+    ``model`` is the result of `fit`. The shares are exact for those who reported.
+    ``std_error`` and the confidence interval at ``level`` describe the whole population, if
+    those who reported are a random sample of it. In the baseline all reported lengths are
+    equally likely. ``terms`` are those of `hotspots`. Raises `DomainError` if reports contain
+    no length, or if all have the same.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
@@ -149,29 +149,29 @@ def lengths(
     mechanism = mechanism_of(model)
     if mechanism.is_oracle:
         raise DomainError(
-            f"a direct question tells of no length, and these reports are of {mechanism.name}; "
-            "ask reports of journeys",
+            f"lengths need reports of trajectories, got reports of the frequency oracle "
+            f"{mechanism.name}",
             code="frequency_oracle_unsupported",
             mechanism=mechanism.name,
         )
-    few = missing("lengths", mechanism, model.counts, terms, LENGTHS)
-    if few is not None:
-        return few
+    too_few = missing("lengths", mechanism, model.counts, terms, LENGTHS)
+    if too_few is not None:
+        return too_few
     columns = _length_columns(model, level)
     said = {
         "level": level,
         "significance": significance_counts(columns["significant"], level),
-        "poisoning_1pct": part_poisoning("exact: a fake has one length"),
+        "poisoning_1pct": part_poisoning("exact: an invalid report has one length"),
     }
-    return Table("lengths", columns, about("lengths", model, terms, **said))
+    return Estimate("lengths", columns, about("lengths", model, terms, **said))
 
 
 def _length_columns(model: Model, level: float) -> dict[str, Any]:
     found = model.counts.lengths(model.mechanism)
     if len(found) == 1:
         raise DomainError(
-            "lengths are told by reports of several, and all of these have one: a task of one "
-            "length hides that of every journey",
+            "lengths need reports of several lengths, got only one: this task resamples every "
+            "trajectory to the same length",
             code="single_length",
         )
     count = np.array(list(found.values()), dtype=np.float64)

@@ -14,7 +14,7 @@ from nomadp.answers.shapes import Shapes
 from nomadp.errors import SchemaError
 
 if TYPE_CHECKING:
-    from nomadp.answers.table import Table
+    from nomadp.answers.estimate import Estimate
 
 __all__ = [
     "FORMAT",
@@ -33,7 +33,7 @@ TABLE = "table"
 
 
 class Parts(NamedTuple):
-    """What a `Table` is made of."""
+    """What a `Estimate` is made of."""
 
     kind: str
     columns: Mapping[str, Any]
@@ -57,7 +57,7 @@ def as_about(given: Mapping[str, Any]) -> Mapping[str, Any]:
     return MappingProxyType(copied)
 
 
-def describe(table: "Table") -> bytes:
+def describe(table: "Estimate") -> bytes:
     places = table.shapes.places if table.shapes is not None else {}
     own: dict[str, Any] = {
         "format": FORMAT,
@@ -81,8 +81,8 @@ def said(content: bytes | str | None, source: str) -> dict[str, Any]:
         ours, number = False, FORMAT
     if not ours:
         raise SchemaError(
-            f"{source} must say of what kind its answers are, as those do that Table.write "
-            "wrote; hand in like=TABLE to read it as another one's rows",
+            f"{source} must say of what kind its answers are, as those do that Estimate.write "
+            "wrote; hand in like=ESTIMATE to read it as another one's rows",
             code="no_description",
         )
     if number != FORMAT:

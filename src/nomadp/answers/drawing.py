@@ -19,17 +19,17 @@ from nomadp.locations import LocationSet
 from nomadp.theme import theme
 
 if TYPE_CHECKING:
-    from nomadp.answers.table import Table
+    from nomadp.answers.estimate import Estimate
 
 __all__ = ["drawing_of"]
 
 PIECES = 16
 """Of a curve: so many straight ones look round."""
 LABELS_MOST = 60
-_JOURNEY_COLUMNS = ("From", "To", "Points", "Reports", "Truth within")
+_TRAJECTORY_COLUMNS = ("From", "To", "Points", "Reports", "Credible radius")
 
 
-def drawing_of(table: "Table", locations: LocationSet) -> dict[str, Any]:
+def drawing_of(table: "Estimate", locations: LocationSet) -> dict[str, Any]:
     """Words and rows; and marks, each with the row of the table that it stands for."""
     shaped = with_shapes(table, locations)
     scene = scene_of(shaped, locations)
@@ -43,11 +43,11 @@ def drawing_of(table: "Table", locations: LocationSet) -> dict[str, Any]:
     if scene is None:
         return said
     if table.kind == "trajectories":
-        return said | _journeys(shaped, scene.frame)
+        return said | _trajectories(shaped, scene.frame)
     return said | _marks(shaped, scene)
 
 
-def _marks(table: "Table", scene: Scene) -> dict[str, Any]:
+def _marks(table: "Estimate", scene: Scene) -> dict[str, Any]:
     frame = scene.frame
 
     def mark(row: int, **more: Any) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def _marks(table: "Table", scene: Scene) -> dict[str, Any]:
     }
 
 
-def _labels(table: "Table") -> list[dict[str, Any]]:
+def _labels(table: "Estimate") -> list[dict[str, Any]]:
     """Areas that somebody gave a name, and where their locations are; cells go without."""
     rule = str(table.about.get("areas", table.about.get("zones", "")))
     if table.shapes is None or not rule.startswith("polygons:"):
@@ -98,8 +98,8 @@ def _labels(table: "Table") -> list[dict[str, Any]]:
     ]
 
 
-def _journeys(table: "Table", frame: Frame) -> dict[str, Any]:
-    """One row to a journey, those that most reports made first."""
+def _trajectories(table: "Estimate", frame: Frame) -> dict[str, Any]:
+    """One row for each decoded report, the most frequent first."""
     rows: dict[Any, list[int]] = {}
     for row, tid in enumerate(table["tid"]):
         rows.setdefault(tid, []).append(row)
@@ -109,13 +109,13 @@ def _journeys(table: "Table", frame: Frame) -> dict[str, Any]:
     shown = order[: theme()["rows_most"]]
     level = f"{100 * float(table.about.get('level', 0.9)):g}{PERCENT}"
     return {
-        "summary": f"{len(order):,} distinct reports, each with the journey that is nearest "
-        "to all that may be behind it.",
-        "filter": f"Drawn are the {len(tracks):,} that most reports made. Choose one to see "
-        f"how far off each point may be: circles hold the truth with a probability of {level} "
-        "each.",
-        "caption": f"The most frequent first. {len(shown):,} of {len(order):,}.",
-        "head": [{"name": name, "number": k > 1} for k, name in enumerate(_JOURNEY_COLUMNS)],
+        "summary": f"{len(order):,} distinct reports, each decoded to the trajectory with the "
+        "smallest expected error.",
+        "filter": f"The map shows the {len(tracks):,} most frequent. Select one to see how far "
+        f"off each point may be: a circle contains the true location with a probability of "
+        f"{level}.",
+        "caption": f"Most frequent first. {len(shown):,} of {len(order):,} reports.",
+        "head": [{"name": name, "number": k > 1} for k, name in enumerate(_TRAJECTORY_COLUMNS)],
         "rows": [
             {"row": each[0], "cells": _cells(table, each, int(often[each[0]]))}
             for each in shown
@@ -124,7 +124,7 @@ def _journeys(table: "Table", frame: Frame) -> dict[str, Any]:
     }
 
 
-def _track(table: "Table", frame: Frame, rows: list[int]) -> dict[str, Any]:
+def _track(table: "Estimate", frame: Frame, rows: list[int]) -> dict[str, Any]:
     place = table["location_id"]
     where = np.stack([table["lng"][rows], table["lat"][rows]], axis=-1)
     return {
@@ -135,7 +135,7 @@ def _track(table: "Table", frame: Frame, rows: list[int]) -> dict[str, Any]:
     }
 
 
-def _cells(table: "Table", rows: list[int], often: int) -> list[str]:
+def _cells(table: "Estimate", rows: list[int], often: int) -> list[str]:
     place, radius = table["location_id"], table["radius_km"][rows]
     near, far = float(radius.min()), float(radius.max())
     within = f"{near:.1f} km" if far - near < 0.05 else f"{near:.1f} to {far:.1f} km"

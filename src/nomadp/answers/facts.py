@@ -1,12 +1,12 @@
-"""What every answer says of itself: how private, of how many reports, how far to be trusted."""
+"""The facts that every estimate carries: privacy, number of reports, reliability."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import nomadp
+from nomadp.answers.estimate import Estimate
 from nomadp.answers.poisoning import invalid_reports_at_least
-from nomadp.answers.table import Table
 from nomadp.errors import DomainError
 from nomadp.inference.model import Model
 from nomadp.mechanisms import Mechanism
@@ -15,12 +15,15 @@ from nomadp.reports.counts import Counts
 __all__ = ["LEVEL", "Terms", "about", "missing"]
 
 LEVEL = 0.9
-"""How probably the truth lies within each interval, if nothing else is asked."""
+"""The default confidence level of intervals."""
 
 
 @dataclass(frozen=True)
 class Terms:
-    """On which terms a collection answers: of too few reports it says how many are missing."""
+    """The terms of a collection: the minimum batch size and the id of its task.
+
+    Of fewer reports than ``min_batch_size``, an estimate only says how many are missing.
+    """
 
     min_batch_size: int = 1
     task: str | None = None
@@ -36,17 +39,17 @@ class Terms:
 
 def missing(
     kind: str, mechanism: Mechanism, counts: Counts, terms: Terms, columns: Sequence[str]
-) -> Table | None:
-    """An answer without rows, if there are too few reports; None if there are enough."""
+) -> Estimate | None:
+    """An estimate without rows if there are too few reports; None if there are enough."""
     short = terms.min_batch_size - counts.reports(mechanism)
     if short <= 0:
         return None
     said = {"kind": kind, **_made(mechanism), **_terms(terms), "missing": short}
-    return Table(kind, {name: [] for name in columns}, said)
+    return Estimate(kind, {name: [] for name in columns}, said)
 
 
 def about(kind: str, model: Model, terms: Terms, **more: Any) -> dict[str, Any]:
-    """The facts of an answer."""
+    """The facts of an estimate."""
     return {
         "kind": kind,
         **_made(model.mechanism),
@@ -76,6 +79,6 @@ def _terms(terms: Terms) -> dict[str, Any]:
         "task": terms.task,
         "suppression": {
             "min_batch_size": terms.min_batch_size,
-            "rule": "of fewer reports nothing is said but how many are missing",
+            "rule": "below the minimum, only the number of missing reports is released",
         },
     }

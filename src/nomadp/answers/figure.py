@@ -18,7 +18,7 @@ from nomadp.locations import LocationSet
 from nomadp.theme import theme
 
 if TYPE_CHECKING:
-    from nomadp.answers.table import Table
+    from nomadp.answers.estimate import Estimate
 
 __all__ = ["draw"]
 
@@ -31,7 +31,7 @@ PX = 72 * INCHES / WIDTH
 """Points of print in a point of the scene."""
 
 
-def draw(path: Path, tables: "Sequence[Table]", locations: LocationSet | None) -> None:
+def draw(path: Path, tables: "Sequence[Estimate]", locations: LocationSet | None) -> None:
     """One map beneath another; answers that are of no place are left out."""
     require("plot")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -151,7 +151,7 @@ def _draw_flows(axes: Any, scene: Scene) -> None:
         )
 
 
-def _above(table: "Table", scene: Scene) -> str:
+def _above(table: "Estimate", scene: Scene) -> str:
     """What stands between the title and the map."""
     about = table.about
     by = f"ε = {about['epsilon']}" if "epsilon" in about else ""
@@ -165,7 +165,7 @@ def _top(above: str) -> float:
     return 0.42 + LINE * (above.count("\n") + 1)
 
 
-def _draw_words(axes: Any, table: "Table", scene: Scene, above: str) -> None:
+def _draw_words(axes: Any, table: "Estimate", scene: Scene, above: str) -> None:
     at = {"transform": axes.transAxes, "clip_on": False}
     line = 1 / (INCHES * scene.frame.height / WIDTH)  # an inch
     title = 1 + (_top(above) - 0.24) * line
@@ -175,7 +175,7 @@ def _draw_words(axes: Any, table: "Table", scene: Scene, above: str) -> None:
     words = filter_words(table, scene)
     if scene.curves:
         sure = scene.steps is None or scene.steps.has_intervals
-        words += f" Wider is more trips{', fainter is less certain' if sure else ''}."
+        words += f" Wider: more trips{'; fainter: less certain' if sure else ''}."
     words, left = (fill(words, 78), 0.42) if stepped else (fill(words, 128), 0.0)
     if stepped:
         _draw_legend(axes, scene)
@@ -209,4 +209,4 @@ def _draw_legend(axes: Any, scene: Scene) -> None:
     if scene.steps is not None and HATCHED in scene.steps.names:
         box(4.5 * cell, top, cell, 3 * row, HATCHED)
         said = {"fontsize": 6, "color": SOFT, "ha": "center"}
-        axes.text(5 * cell, top + 3.9 * row, "too little to say", **said)
+        axes.text(5 * cell, top + 3.9 * row, "too uncertain", **said)

@@ -1,14 +1,14 @@
-"""Who goes from where to where."""
+"""Origin-destination flows: the share of trips from each area to each."""
 
 from typing import Any
 
 from nomadp.answers.areas import areas_of
-from nomadp.answers.estimates import Estimates, withheld_for
+from nomadp.answers.estimate import Estimate
 from nomadp.answers.facts import LEVEL, Terms, about, missing
 from nomadp.answers.place import oracle_poisoning, with_times
 from nomadp.answers.poisoning import fit_poisoning
 from nomadp.answers.shapes import shapes_of
-from nomadp.answers.table import Table
+from nomadp.answers.share_columns import ShareColumns, withheld_for
 from nomadp.errors import DomainError
 from nomadp.formats.zone_files import GeoObject
 from nomadp.inference.estimate import check_level
@@ -42,7 +42,7 @@ def flows(
     *,
     level: float = LEVEL,
     terms: Terms = Terms(),  # noqa: B008 - frozen
-) -> Table:
+) -> Estimate:
     """The share of trips from each area to each, with its uncertainty.
 
     A trip goes from the first to the last point of a trajectory. ``model`` is the result of
@@ -62,9 +62,9 @@ def flows(
     check_level(level)
     mechanism = mechanism_of(model)
     zones = _required(areas_of(mechanism, areas, GRID).zones)
-    few = missing("flows", mechanism, model.counts, terms, COLUMNS)
-    if few is not None:
-        return few
+    too_few = missing("flows", mechanism, model.counts, terms, COLUMNS)
+    if too_few is not None:
+        return too_few
     estimates = _estimates(model, zones, level)
     shares, timed = estimates.shares, estimates.timed
     columns = _columns(mechanism, zones, estimates)
@@ -75,30 +75,30 @@ def flows(
     }
     said["poisoning_1pct"] = flow_poisoning(model, zones, shares, timed=timed)
     facts = about("flows", model, terms, **said)
-    return Table("flows", columns, facts, shapes_of(zones))
+    return Estimate("flows", columns, facts, shapes_of(zones))
 
 
 def _required(zones: Zones | None) -> Zones:
     if zones is None:
         raise DomainError(
-            "flows go between areas, got locations; use grid:N, h3:R or zones",
+            "areas of flows must be grid:N, h3:R or zones, got locations",
             code="zones_required",
         )
     return zones
 
 
-def _estimates(model: Model, zones: Zones, level: float) -> Estimates:
+def _estimates(model: Model, zones: Zones, level: float) -> ShareColumns:
     mechanism, shares = model.mechanism, flow_shares(model, zones)
     if not isinstance(mechanism, FrequencyOracle):
         withheld = withheld_for(flow_tally(model, zones)[0])
-        return Estimates(shares, None, level, withheld)
+        return ShareColumns(shares, None, level, withheld)
     timed = None
     if mechanism.slots:
         timed = oracle_trips(mechanism, model.counts, zones, timed=True)
-    return Estimates(shares, timed, level, None)
+    return ShareColumns(shares, timed, level, None)
 
 
-def _columns(mechanism: Mechanism, zones: Zones, estimates: Estimates) -> dict[str, Any]:
+def _columns(mechanism: Mechanism, zones: Zones, estimates: ShareColumns) -> dict[str, Any]:
     names = {
         "origin": [name for name in zones.names for _ in zones.names],
         "destination": list(zones.names) * len(zones),
@@ -113,7 +113,7 @@ def _columns(mechanism: Mechanism, zones: Zones, estimates: Estimates) -> dict[s
 def flow_poisoning(
     model: Model, zones: Zones, shares: Shares, *, timed: Shares | None = None
 ) -> dict[str, Any]:
-    """How far fakes move any flow, of all times together and of each."""
+    """How far 1 % of invalid reports can move any flow, combined or at one time of day."""
     mechanism = model.mechanism
     if isinstance(mechanism, FrequencyOracle):
         return oracle_poisoning(mechanism, label_pairs(mechanism, zones), shares, timed)

@@ -18,7 +18,7 @@ from nomadp.extras import EXTRAS, require, version_of
 from nomadp.formats.arrow_objects import ArrowObject, arrow_table, name_of
 
 if TYPE_CHECKING:
-    from nomadp.answers.table import Table
+    from nomadp.answers.estimate import Estimate
 
 __all__ = ["from_arrow", "geo_metadata", "to_arrow", "to_geopandas", "to_pandas", "to_polars"]
 
@@ -26,7 +26,7 @@ KEY = b"nomadp"
 GEO = b"geo"
 
 
-def to_arrow(table: "Table", *, geometry: bool = False) -> Any:
+def to_arrow(table: "Estimate", *, geometry: bool = False) -> Any:
     """A table of Arrow; with geometry, as GeoParquet 1.1 wants it."""
     require("tables")
     import pyarrow as pa
@@ -56,7 +56,7 @@ def geo_metadata(found: list[Geometry | None]) -> dict[str, Any]:
     return {"version": "1.1.0", "primary_column": GEOMETRY, "columns": {GEOMETRY: column}}
 
 
-def to_pandas(table: "Table") -> Any:
+def to_pandas(table: "Estimate") -> Any:
     pandas = _pandas()
     named = {}
     for name, values in table.columns.items():
@@ -71,7 +71,7 @@ def to_pandas(table: "Table") -> Any:
     return frame
 
 
-def to_polars(table: "Table") -> Any:
+def to_polars(table: "Estimate") -> Any:
     require("polars")
     polars = import_module("polars")
     kinds = {"text": polars.String, TRUTH: polars.Boolean}
@@ -84,7 +84,7 @@ def to_polars(table: "Table") -> Any:
     return polars.DataFrame(named)
 
 
-def to_geopandas(table: "Table") -> Any:
+def to_geopandas(table: "Estimate") -> Any:
     """With a column geometry in EPSG:4326: longitude and latitude of WGS84."""
     require("geo")
     geopandas = import_module("geopandas")
@@ -107,7 +107,7 @@ def _pandas() -> Any:
     return import_module("pandas")
 
 
-def from_arrow(data: ArrowObject, like: "Table | None") -> Parts:
+def from_arrow(data: ArrowObject, like: "Estimate | None") -> Parts:
     """The columns of anything that streams to Arrow, described by itself or as ``like``."""
     found = arrow_table(data)
     metadata: dict[bytes, bytes] = found.schema.metadata or {}

@@ -14,7 +14,7 @@ import numpy as np
 from nomadp.errors import SchemaError
 
 if TYPE_CHECKING:
-    from nomadp.answers.table import Table
+    from nomadp.answers.estimate import Estimate
 
 __all__ = [
     "AREAS",
@@ -47,7 +47,7 @@ def area_column(columns: Mapping[str, Any]) -> str | None:
     return next((name for name in AREAS if name in columns), None)
 
 
-def geometries(table: "Table") -> list[Geometry | None]:
+def geometries(table: "Estimate") -> list[Geometry | None]:
     """One for each row, all lines, all areas or all points; refused if nothing says where."""
     columns, shapes = table.columns, table.shapes
     area = area_column(columns)

@@ -1,4 +1,4 @@
-"""What colours, widths and hatching mean, drawn."""
+"""The legend of a map: what colours, widths and hatching mean."""
 
 from html import escape
 
@@ -11,11 +11,11 @@ from nomadp.theme import theme
 __all__ = ["WORDS", "legend"]
 
 WORDS = {
-    "certain": "interval within a step",
-    "fair": "within two steps",
+    "certain": "interval within one shade",
+    "fair": "within two shades",
     "unsure": "wider",
 }
-UNKNOWN_SOURCE = "no interval known"
+UNKNOWN_INTERVAL = "interval unknown"
 CELL, ROW = 56, 17
 
 
@@ -25,7 +25,7 @@ def legend(scene: Scene, key: str) -> str:
         return f'<div class="legend">{_flows(scene)}</div>'
     if scene.steps is None or not scene.is_stepped:
         return ""
-    size = "" if scene.areas else "<div>Larger dots are larger shares.</div>"
+    size = "" if scene.areas else "<div>Larger dots: larger shares</div>"
     nothing = _nothing(f"{key}-legend") if HATCHED in scene.steps.names else ""
     return f'<div class="legend">{_values(scene)}{nothing}{size}</div>'
 
@@ -36,7 +36,7 @@ def _values(scene: Scene) -> str:
     parts = []
     rules, words = theme()["certainty"], WORDS
     if scene.steps is not None and not scene.steps.has_intervals:
-        rules, words = {UNKNOWN: rules[UNKNOWN]}, {UNKNOWN: UNKNOWN_SOURCE}
+        rules, words = {UNKNOWN: rules[UNKNOWN]}, {UNKNOWN: UNKNOWN_INTERVAL}
     for line, (word, rule) in enumerate(rules.items()):
         wide = width / rule["steps"]
         parts += [
@@ -56,8 +56,8 @@ def _values(scene: Scene) -> str:
         f"{escape(name)}</text>"
         for k, name in enumerate([*(each.removesuffix(PERCENT) for each in names), last])
     ]
-    fewer = ", in fewer steps where it is less certain" if len(rules) > 1 else ""
-    return f"<div>Share of all{fewer}{_drawing(width + 150, below + 18, ''.join(parts))}</div>"
+    fewer = "; fewer shades where it is less certain" if len(rules) > 1 else ""
+    return f"<div>Share{fewer}{_drawing(width + 150, below + 18, ''.join(parts))}</div>"
 
 
 def _nothing(key: str) -> str:
@@ -65,7 +65,7 @@ def _nothing(key: str) -> str:
         f'{hatch(key)}<rect class="mark {HATCHED}" fill="url(#{key}-hatch)" x="0.5" y="0.5" '
         f'width="{CELL - 1}" height="{3 * ROW}"/>'
     )
-    return f"<div>Too little to say{_drawing(CELL, 3 * ROW + 18, inside)}</div>"
+    return f"<div>Too uncertain{_drawing(CELL, 3 * ROW + 18, inside)}</div>"
 
 
 def _drawing(width: int, height: int, inside: str) -> str:
@@ -88,16 +88,16 @@ def _flows(scene: Scene) -> str:
         f'<text x="52" y="{14 + 17 * k}">{escape(WORDS[word])}</text>'
         for k, word in enumerate(WORDS)
     )
-    fainter = f"<div>Fainter is less certain{_drawing(210, 56, shades)}</div>"
+    fainter = f"<div>Fainter: less certain{_drawing(210, 56, shades)}</div>"
     if scene.steps is not None and not scene.steps.has_intervals:
         fainter = ""
     less = ""
     if any(curve.is_less for curve in scene.curves):
         line = f'<path class="line" d="M0 12h44" stroke-width="6"{dashes(6)}/>'
         drawn = _drawing(104, 24, f'<g class="flow certain">{line}</g>')
-        less = f"<div>Dashed is less than flat{drawn}</div>"
+        less = f"<div>Dashed: below the baseline{drawn}</div>"
     return (
-        f"<div>Wider is more trips{_drawing(104, 24, widths)}</div>"
+        f"<div>Wider: more trips{_drawing(104, 24, widths)}</div>"
         f"{fainter}{less}"
-        "<div>Flows bend to the right of their way.</div>"
+        "<div>Flows curve to the right of their direction.</div>"
     )

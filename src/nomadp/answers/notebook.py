@@ -15,14 +15,14 @@ from nomadp.answers.svg import svg
 from nomadp.theme import css_properties, css_variables
 
 if TYPE_CHECKING:
-    from nomadp.answers.table import Table
+    from nomadp.answers.estimate import Estimate
 
 __all__ = ["notebook_html"]
 
 HEAD_ROWS = 8
 
 
-def notebook_html(table: "Table") -> str:
+def notebook_html(table: "Estimate") -> str:
     """Of markup that nothing in the table can break out of; without a script."""
     key = f"nomadp-{sha256(describe(table)).hexdigest()[:8]}"
     scene = scene_of(table, None)

@@ -18,13 +18,13 @@ from nomadp.page import listed, page
 from nomadp.zones import zones_of
 
 if TYPE_CHECKING:
-    from nomadp.answers.table import Table
+    from nomadp.answers.estimate import Estimate
 
 __all__ = ["picture_writes", "render", "with_shapes", "write_map", "write_png"]
 
 
 def picture_writes(
-    tables: "Table | Sequence[Table]",
+    tables: "Estimate | Sequence[Estimate]",
     locations: LocationSet | None = None,
     *,
     map: AnyPath | None = None,  # as the option is called
@@ -41,7 +41,7 @@ def picture_writes(
 
 
 def write_map(
-    path: AnyPath, tables: "Table | Sequence[Table]", locations: LocationSet | None = None
+    path: AnyPath, tables: "Estimate | Sequence[Estimate]", locations: LocationSet | None = None
 ) -> Path:
     """One self-contained page, a part for each table, at a ``path`` that ends in .html.
 
@@ -52,7 +52,7 @@ def write_map(
 
 
 def write_png(
-    path: AnyPath, tables: "Table | Sequence[Table]", locations: LocationSet | None = None
+    path: AnyPath, tables: "Estimate | Sequence[Estimate]", locations: LocationSet | None = None
 ) -> Path:
     """The maps as one figure, at a ``path`` that ends in .png."""
     writes = _png_writes(path, tables, locations)
@@ -61,7 +61,7 @@ def write_png(
 
 
 def _png_writes(
-    path: AnyPath, tables: "Table | Sequence[Table]", locations: LocationSet | None
+    path: AnyPath, tables: "Estimate | Sequence[Estimate]", locations: LocationSet | None
 ) -> dict[Path, Write]:
     from nomadp.answers.figure import draw  # slow to import, and an extra
 
@@ -70,7 +70,9 @@ def _png_writes(
     return {found: lambda part: draw(part, several, locations)}
 
 
-def render(tables: "Table | Sequence[Table]", locations: LocationSet | None = None) -> str:
+def render(
+    tables: "Estimate | Sequence[Estimate]", locations: LocationSet | None = None
+) -> str:
     """The page as text."""
     several = [with_shapes(each, locations) for each in _several(tables)]
     first = several[0]
@@ -83,7 +85,7 @@ def render(tables: "Table | Sequence[Table]", locations: LocationSet | None = No
     about = first.about
     text = {
         "title": headline(first) if len(several) == 1 else "Where people go",
-        "stamp": "synthetic journeys" if first.kind == "synthetic" else "estimates",
+        "stamp": "synthetic trajectories" if first.kind == "synthetic" else "estimates",
         "lead": _lead(several),
         "version": str(about.get("nomadp_version", nomadp.__version__)),
         "places": "not given" if locations is None else f"{len(locations):,}",
@@ -95,26 +97,28 @@ def render(tables: "Table | Sequence[Table]", locations: LocationSet | None = No
     return page("nomadp.answers", markup, text, ("map",))
 
 
-def _several(tables: "Table | Sequence[Table]") -> "list[Table]":
+def _several(tables: "Estimate | Sequence[Estimate]") -> "list[Estimate]":
     found = list(tables) if isinstance(tables, list | tuple) else [tables]
     if not found:
         raise SchemaError("a picture must be of at least one table, got none", code="no_tables")
     return found  # type: ignore[return-value]
 
 
-def _lead(several: "list[Table]") -> str:
-    named = {"synthetic": "synthetic journeys"}
+def _lead(several: "list[Estimate]") -> str:
+    named = {"synthetic": "synthetic trajectories", "density": "density of visits"}
     kinds = listed(list(dict.fromkeys(named.get(each.kind, each.kind) for each in several)))
     about = several[0].about
-    of = f"{about['reports']:,} reports that" if "reports" in about else "what"
+    reports = (
+        f"{about['reports']:,} private reports" if "reports" in about else "private reports"
+    )
     at = f" at ε\u00a0=\u00a0{about['epsilon']}" if "epsilon" in about else ""
     return (
-        f"{kinds.capitalize()}, estimated from {of} devices sent{at}. Colour is shown only as "
-        "far as it can be trusted."
+        f"{kinds.capitalize()}, estimated from {reports}{at}. The less certain a share is, the "
+        "fewer shades show it."
     )
 
 
-def with_shapes(table: "Table", locations: LocationSet | None) -> "Table":
+def with_shapes(table: "Estimate", locations: LocationSet | None) -> "Estimate":
     """With the outlines of its grid or cells, where a table only says by which rule."""
     rule = str(table.about.get("areas", table.about.get("zones", "")))
     if table.shapes is not None or locations is None:

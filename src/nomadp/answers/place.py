@@ -1,15 +1,15 @@
-"""Where people are: the share of visits at each location, or in each area."""
+"""The share of visits at each location or in each area: hotspots and density."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from nomadp.answers.areas import LOCATIONS, Areas, areas_of
-from nomadp.answers.estimates import Estimates, withheld_for
+from nomadp.answers.estimate import Estimate
 from nomadp.answers.facts import LEVEL, Terms, about, missing
 from nomadp.answers.poisoning import fit_poisoning, oracle_poisoning_of
 from nomadp.answers.shapes import shapes_of
-from nomadp.answers.table import Table
+from nomadp.answers.share_columns import ShareColumns, withheld_for
 from nomadp.errors import DomainError
 from nomadp.formats.zone_files import GeoObject
 from nomadp.inference.estimate import check_level
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 ANY = "any"
-"""As a time: all of them together."""
+"""In the column ``when``: all times of day combined."""
 COLUMNS = (
     "lat",
     "lng",
@@ -56,19 +56,21 @@ def hotspots(
     at: str | None = None,
     level: float = LEVEL,
     terms: Terms = Terms(),  # noqa: B008 - frozen
-) -> Table:
+) -> Estimate:
     """The share of visits at each location, or in each of some ``areas``, with its uncertainty.
 
-    ``model`` is the result of `fit`, and asking costs nothing more. Areas are ``locations``, a
-    rule such as grid:16 or h3:8, `Zones`, or a frame of GeoPandas with polygons; by default
-    single locations, and for a direct question its own zones, which may also be asked for
-    larger ones made of them. ``at`` is visits, starts or ends: what was asked, or of trips
-    their starts, if it is left out. Every row has ``share``, ``std_error``, the
-    ``ci_low`` and ``ci_high`` of its confidence interval at ``level``, its ``rank``, the
-    ``baseline``, and whether the difference is ``significant``. Of an ATLAS codebook with
-    fewer than 64 codewords ``ci_low``, ``ci_high`` and ``significant`` are empty, and
-    ``about["no_intervals"]`` gives the reason. ``about`` has the rest, ``terms`` say of how few
-    reports nothing is told. Raises `DomainError` for what reports do not tell of.
+    ``model`` is the result of `fit`; a query costs no further privacy. ``areas`` are
+    ``locations`` (the default), a rule such as grid:16 or h3:8, `Zones`, or a GeoDataFrame of
+    polygons. The default for a frequency oracle is its own zones; larger areas made of them
+    are possible, too. ``at`` is visits, starts or ends: by default what the oracle asked for,
+    or the starts of trips.
+
+    Every row has its ``share``, the standard error ``std_error``, the limits ``ci_low`` and
+    ``ci_high`` of a confidence interval at ``level``, the ``baseline``, its ``rank``, the
+    adjusted ``p_value`` of the difference from the baseline, and whether that is
+    ``significant``. With an ATLAS codebook of fewer than 64 codewords, intervals and p-values
+    are empty, and ``about["no_intervals"]`` gives the reason. ``terms`` set the minimum batch
+    size. Raises `DomainError` for what the reports do not contain.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=100)
@@ -78,8 +80,8 @@ def hotspots(
     >>> len(table), f"{sum(table['share']):.3f}", table.about["reports"]
     (7, '1.000', 100)
     """
-    asked = _Asked(areas_of(mechanism_of(model), areas, LOCATIONS), at, level)
-    return _answered("hotspots", model, asked, terms)
+    options = _Options(areas_of(mechanism_of(model), areas, LOCATIONS), at, level)
+    return _shares_at("hotspots", model, options, terms)
 
 
 def density(
@@ -89,11 +91,11 @@ def density(
     at: str | None = None,
     level: float = LEVEL,
     terms: Terms = Terms(),  # noqa: B008 - frozen
-) -> Table:
-    """The same as `hotspots`, over a grid or cells of H3: grid:16 by default.
+) -> Estimate:
+    """The same as `hotspots` for areas only: by default a grid of 16 by 16 cells.
 
-    ``model``, ``areas``, ``at``, ``level`` and ``terms`` are as there. Raises `DomainError`
-    for single locations, which have no density, and for what reports do not tell of.
+    ``model``, ``areas``, ``at``, ``level`` and ``terms`` are those of `hotspots`. Raises
+    `DomainError` for single locations and for what the reports do not contain.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=100)
@@ -102,35 +104,36 @@ def density(
     >>> nomadp.density(nomadp.fit(brr, reports), "grid:2").about["areas"]
     'grid:2'
     """
-    asked = _Asked(areas_of(mechanism_of(model), areas, GRID), at, level)
-    if asked.areas.zones is None:
+    options = _Options(areas_of(mechanism_of(model), areas, GRID), at, level)
+    if options.areas.zones is None:
         raise DomainError(
-            "a density is one of areas, got locations; use grid:N, h3:R or zones",
+            "areas of a density must be grid:N, h3:R or zones, got locations; use hotspots for "
+            "single locations",
             code="zones_required",
         )
-    return _answered("density", model, asked, terms)
+    return _shares_at("density", model, options, terms)
 
 
-class _Asked(NamedTuple):
+class _Options(NamedTuple):
     areas: Areas
     at: str | None
     level: float
 
 
-def _answered(kind: str, model: Model, asked: _Asked, terms: Terms) -> Table:
-    areas, at, level = asked
+def _shares_at(kind: str, model: Model, options: _Options, terms: Terms) -> Estimate:
+    areas, at, level = options
     check_level(level)
     mechanism = model.mechanism
-    few = missing(kind, mechanism, model.counts, terms, (areas.named, *COLUMNS))
-    if few is not None:
-        return few
+    too_few = missing(kind, mechanism, model.counts, terms, (areas.named, *COLUMNS))
+    if too_few is not None:
+        return too_few
     shares, timed, withheld = visit_shares(model, areas.zones, at), None, None
     if not isinstance(mechanism, FrequencyOracle):
         withheld = withheld_for(visit_tally(model, areas.zones, at)[0])
     elif mechanism.slots and areas.zones is not None:
         timed = oracle_hotspots(mechanism, model.counts, areas.zones, at, timed=True)
-    estimates = Estimates(shares, timed, level, withheld)
-    said = {
+    estimates = ShareColumns(shares, timed, level, withheld)
+    facts = {
         "areas": areas.rule,
         "at": asked_of(mechanism, at),
         "shrinkage_weight": shares.shrinkage_weight,
@@ -139,10 +142,10 @@ def _answered(kind: str, model: Model, asked: _Asked, terms: Terms) -> Table:
     }
     shapes = None if areas.zones is None else shapes_of(areas.zones)
     columns = _columns(mechanism, areas, estimates)
-    return Table(kind, columns, about(kind, model, terms, **said), shapes)
+    return Estimate(kind, columns, about(kind, model, terms, **facts), shapes)
 
 
-def _columns(mechanism: Mechanism, areas: Areas, estimates: Estimates) -> dict[str, Any]:
+def _columns(mechanism: Mechanism, areas: Areas, estimates: ShareColumns) -> dict[str, Any]:
     lat, lng = areas.centres
     names = {areas.named: list(areas.names), "lat": lat, "lng": lng}
     columns = {**names, **_ranked(estimates, estimates.shares)}
@@ -152,7 +155,7 @@ def _columns(mechanism: Mechanism, areas: Areas, estimates: Estimates) -> dict[s
     return {**columns, **estimates.tests}
 
 
-def _ranked(estimates: Estimates, shares: Shares) -> dict[str, Any]:
+def _ranked(estimates: ShareColumns, shares: Shares) -> dict[str, Any]:
     rank = np.empty(len(shares.values), dtype=np.int64)
     rank[np.argsort(-shares.values, kind="stable")] = np.arange(1, len(rank) + 1)
     return {**estimates.numbers(shares), "rank": rank}
@@ -166,7 +169,7 @@ def place_poisoning(
     *,
     timed: Shares | None = None,
 ) -> dict[str, Any]:
-    """How far fakes move any share, of all times together and of each."""
+    """How far 1 % of invalid reports can move any share, combined or at one time of day."""
     mechanism = model.mechanism
     if isinstance(mechanism, FrequencyOracle) and areas.zones is not None:
         place = label_places(mechanism, areas.zones, at)
@@ -176,28 +179,28 @@ def place_poisoning(
 
 
 def oracle_poisoning(
-    question: FrequencyOracle, asked: Ints, shares: Shares, timed: Shares | None
+    oracle: FrequencyOracle, share_of: Ints, shares: Shares, timed: Shares | None
 ) -> dict[str, Any]:
-    """Of a direct question: ``asked`` is the share that each label belongs to."""
-    found = oracle_poisoning_of(question, asked, shares.values)
+    """The same for a frequency oracle: ``share_of`` is the share that each label counts for."""
+    found = oracle_poisoning_of(oracle, share_of, shares.values)
     if timed is None:
         return found
-    each = oracle_poisoning_of(question, timed_labels(question, asked), timed.values)
+    each = oracle_poisoning_of(oracle, timed_labels(oracle, share_of), timed.values)
     return found | {side: max(found[side], each[side]) for side in ("increase", "decrease")}
 
 
-def timed_labels(question: FrequencyOracle, asked: Ints) -> Ints:
-    """Which share of a place and a time each label belongs to."""
-    slots = 1 if question.slots is None else len(question.slots.names)
-    slot = np.arange(question.label_count) % slots
-    return asked * slots + slot
+def timed_labels(oracle: FrequencyOracle, share_of: Ints) -> Ints:
+    """The share, by area and time of day, that each label counts for."""
+    slots = 1 if oracle.slots is None else len(oracle.slots.names)
+    slot = np.arange(oracle.label_count) % slots
+    return share_of * slots + slot
 
 
 def with_times(
-    question: FrequencyOracle, together: dict[str, Any], each: dict[str, Any]
+    oracle: FrequencyOracle, together: dict[str, Any], each: dict[str, Any]
 ) -> dict[str, Any]:
-    """All times together, then each: rows of every area, slots last."""
-    slots = () if question.slots is None else question.slots.names
+    """All times of day combined, then each time: rows of every area, slots last."""
+    slots = () if oracle.slots is None else oracle.slots.names
     count = len(next(iter(together.values())))
     found: dict[str, Any] = {}
     for name, column in together.items():

@@ -1,9 +1,9 @@
-"""How far fake reports can move an answer, and when counts prove that there are some.
+"""How far invalid reports can move an estimate, and when counts prove that there are some.
 
-Nobody can keep fakes out who does not ask for names; so what they can do is said. A direct
-question adds up reports, so the worst case is exact. What is estimated from journeys is not a
-sum: with what was learned held fixed the worst case is exact too, but learning again may move
-it further, and no bound below everything is proved for that.
+A collection without accounts cannot keep invalid reports out, so every estimate says what they
+could do. A frequency oracle adds up reports, so the worst case is exact. Estimates from a
+fitted model are not sums: the worst case is exact while the model stays fixed, but refitting
+it may move a share further, and no useful bound on that has been proved.
 """
 
 from typing import Any
@@ -21,50 +21,50 @@ from nomadp.laws import Ints, SubsetSelection, probabilities
 from nomadp.mechanisms.oracles import FrequencyOracle
 
 __all__ = [
-    "FAKE_PART",
+    "INVALID_PART",
     "oracle_poisoning_of",
     "invalid_reports_at_least",
     "part_poisoning",
     "fit_poisoning",
 ]
 
-FAKE_PART = 0.01
-"""Of all reports, those that are taken for fakes."""
-SURE = 1e-6
-"""How improbable an honest crowd must make a count for it to prove fakes."""
+INVALID_PART = 0.01
+"""The part of all reports that is assumed to be invalid."""
+PROOF_LEVEL = 1e-6
+"""Counts prove invalid reports if honest ones make them with at most this probability."""
 _AT_ONCE = 1 << 22
 
-DIRECT = "exact, of what was counted before it is smoothed"
-HELD = "exact with what was learned held fixed; learning again may move it further"
+OF_COUNTS = "exact for the unsmoothed counts"
+OF_FIXED_MODEL = "exact if the model stays fixed; refitting it may move a share further"
 
 
 def oracle_poisoning_of(
-    question: FrequencyOracle, asked: Ints, values: Floats
+    oracle: FrequencyOracle, share_of: Ints, values: Floats
 ) -> dict[str, Any]:
-    """The farthest that fakes move any share, up and down: ``asked`` is that of each label.
+    """The largest increase and decrease of any share; ``share_of`` maps labels to shares.
 
-    A report adds (k - g q) / (p - q) to the share of g labels, of which it supports k, where an
-    honest one adds the true share on average.
+    A report adds (k - g q) / (p - q) to the share of g labels, of which it supports k. An
+    honest report adds the true share on average.
     """
-    law = question.channel
+    law = oracle.channel
     true, other = float(law.true_chance), float(law.other_chance)
-    labels = np.bincount(asked)
+    labels = np.bincount(share_of)
     least, most = np.zeros(len(labels)), labels.astype(float)
     if isinstance(law, SubsetSelection):  # a report supports as many labels as any other
         most = np.minimum(most, law.entries)
         least = np.maximum(0, law.entries - (law.size - labels))
     up = (most - labels * other) / (true - other) - values
     down = values - (least - labels * other) / (true - other)
-    return _said(FAKE_PART * up, FAKE_PART * down, DIRECT)
+    return _bounds(INVALID_PART * up, INVALID_PART * down, OF_COUNTS)
 
 
 def fit_poisoning(
-    model: Model, asked: tuple[BootstrapFit, Tally], size: int, kept: float
+    model: Model, asked: tuple[BootstrapFit, Tally], size: int, shrinkage_weight: float
 ) -> dict[str, Any]:
-    """The same for ``size`` shares that are estimated from journeys or points.
+    """The same for ``size`` shares that are estimated with a fitted model.
 
-    A share is the mean of what each visit, or trip, is taken for. A fake of the longest length
-    that came in has the most of them.
+    A share is the mean of the posterior shares of visits or trips. An invalid report of the
+    longest reported length has the most of them.
     """
     bootstrap, tally = asked
     least, most = np.full(size, np.inf), np.full(size, -np.inf)
@@ -88,24 +88,25 @@ def fit_poisoning(
         visits.append(each * length)
         reports.append(group.total / length)
     found, mean = total / total.sum(), np.average(visits, weights=reports)
-    part = FAKE_PART * max(visits) / ((1 - FAKE_PART) * mean + FAKE_PART * max(visits))
-    return _said(part * kept * (most - found), part * kept * (found - least), HELD)
+    part = INVALID_PART * max(visits) / ((1 - INVALID_PART) * mean + INVALID_PART * max(visits))
+    part *= shrinkage_weight  # the rest stays with the prior
+    return _bounds(part * (most - found), part * (found - least), OF_FIXED_MODEL)
 
 
 def part_poisoning(how: str) -> dict[str, Any]:
-    """The same for shares of the reports themselves, of which fakes are a part and no more."""
-    return {"increase": FAKE_PART, "decrease": FAKE_PART, "bound": how}
+    """The same for shares of the reports themselves: the invalid part and no more."""
+    return {"increase": INVALID_PART, "decrease": INVALID_PART, "bound": how}
 
 
 def _lengths(model: Model, bootstrap: BootstrapFit) -> list[int]:
-    """How many values a report of each group has: points, or one for a whole journey."""
+    """How many values a report of each group has: points, or one for a trajectory."""
     if isinstance(bootstrap.groups[0].evidence, TrajectoryEvidence):
         return [1] * len(bootstrap.groups)
     return list(model.counts.lengths(model.mechanism))
 
 
 def _every_report(group: Group) -> Any:
-    """The evidence of every report that can be made, whether it came in or not."""
+    """The evidence of every possible report, sent or not."""
     evidence: Any = group.evidence
     every = np.arange(len(evidence.channel.outputs))
     if len(evidence.reports) == len(every):
@@ -115,7 +116,7 @@ def _every_report(group: Group) -> Any:
     return TableEvidence(evidence.channel, every)
 
 
-def _said(up: Floats, down: Floats, how: str) -> dict[str, Any]:
+def _bounds(up: Floats, down: Floats, how: str) -> dict[str, Any]:
     return {
         "increase": float(min(np.max(up, initial=0.0), 1.0)),
         "decrease": float(min(np.max(down, initial=0.0), 1.0)),
@@ -124,19 +125,19 @@ def _said(up: Floats, down: Floats, how: str) -> dict[str, Any]:
 
 
 def invalid_reports_at_least(model: Model) -> int:
-    """How many reports are fakes for sure: more came in of a kind than honest people make.
+    """A lower bound on the number of invalid reports; 0 proves nothing.
 
-    However people move, a report y is made by at most the part max_x P(y|x) of them. What is
-    beyond that, and beyond chance, nobody honest made. 0 proves nothing.
+    However people move, at most the part max_x P(y|x) of honest reports has the value y. What
+    exceeds that, and chance, is invalid.
     """
     mechanism, counts = model.mechanism, model.counts
     if isinstance(mechanism, FrequencyOracle):
         support, total = support_in(mechanism, counts)
-        found = _beyond(support, total, float(mechanism.channel.true_chance))
+        found = _excess(support, total, float(mechanism.channel.true_chance))
         if mechanism.channel.entries == 1:  # then single outputs are bounded more tightly
             pairs = [often for _, _, often in counts.by_length(mechanism)]
             most = float(mechanism.channel.extremes[1])
-            found = max(found, _beyond(np.concatenate(pairs), total, most))
+            found = max(found, _excess(np.concatenate(pairs), total, most))
         return found
     found = 0
     for length, values, often in counts.by_length(mechanism):
@@ -150,12 +151,12 @@ def invalid_reports_at_least(model: Model) -> int:
             chance = probabilities(channel, every).max(axis=0)[values]
         else:
             chance = np.full(len(values), float(extremes[1]))
-        found += _beyond(often, int(often.sum()), chance)
+        found += _excess(often, int(often.sum()), chance)
     return found
 
 
-def _beyond(counts: Ints, total: int, most: Any) -> int:
-    """Of reports that are each at most so probable, those that came in too often."""
+def _excess(counts: Ints, total: int, most: Any) -> int:
+    """The total excess of counts whose reports have at most the probability ``most``."""
     from scipy.special import betainc  # slow to import
 
     chance = np.broadcast_to(np.asarray(most, dtype=float), counts.shape)
@@ -164,13 +165,14 @@ def _beyond(counts: Ints, total: int, most: Any) -> int:
         return 0
     count, chance = counts[suspect].astype(float), chance[suspect]
 
-    def proves(fakes: Floats) -> Any:
-        """Whether a binomial variable would hardly ever reach what is left."""
-        left = np.maximum(count - fakes, 1.0)
+    def proves(invalid: Floats) -> Any:
+        """Whether a binomial variable hardly ever reaches the remaining count."""
+        left = np.maximum(count - invalid, 1.0)
         tail = betainc(left, total - left + 1.0, chance)
-        return tail < SURE / len(counts)
+        return tail < PROOF_LEVEL / len(counts)
 
-    # The least number of fakes without which nothing is proved any more, by halving.
+    # Bisection for the smallest number without which nothing is proved any more. The Bonferroni
+    # correction in `proves` covers all counts that are tested at once.
     low, high = np.zeros(len(count)), np.ceil(count - total * chance)
     while (low < high).any():
         middle = np.floor((low + high) / 2)

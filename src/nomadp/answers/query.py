@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from nomadp.answers.areas import LOCATIONS
 from nomadp.answers.decoded import LENGTHS, TRAJECTORIES, lengths, trajectories
+from nomadp.answers.estimate import Estimate
 from nomadp.answers.facts import LEVEL, Terms, missing
 from nomadp.answers.flow import COLUMNS as FLOW_COLUMNS
 from nomadp.answers.flow import GRID as FLOW_GRID
@@ -18,7 +19,6 @@ from nomadp.answers.place import GRID as PLACE_GRID
 from nomadp.answers.place import density, hotspots
 from nomadp.answers.synthetic import COLUMNS as SYNTHETIC_COLUMNS
 from nomadp.answers.synthetic import MOST, moment, synthesize
-from nomadp.answers.table import Table
 from nomadp.errors import DomainError, SchemaError
 from nomadp.inference.hotspots import asked_of
 from nomadp.inference.model import Model, fit
@@ -34,7 +34,7 @@ _TEXT_MAX = 200
 
 
 class _Query(NamedTuple):
-    run: Callable[..., Table]
+    run: Callable[..., Estimate]
     columns: tuple[str, ...]
     options: Mapping[str, Any]
     """Each with its default."""
@@ -63,7 +63,7 @@ def run_query(
     *,
     model: Model | None = None,
     **terms: Any,
-) -> Table:
+) -> Estimate:
     """The estimate for a query such as {"kind": "hotspots", "areas": "grid:16"}.
 
     ``kind`` is one of `QUERIES`. The other options are optional: ``areas``, ``at`` and

@@ -15,7 +15,7 @@ from nomadp.locations import LocationSet
 from nomadp.theme import theme
 
 if TYPE_CHECKING:
-    from nomadp.answers.table import Table
+    from nomadp.answers.estimate import Estimate
 
 __all__ = ["Area", "Curve", "Dot", "Scene", "Track", "scene_of"]
 
@@ -77,7 +77,7 @@ class Scene:
         return bool(self.areas) or any(dot.row >= 0 for dot in self.dots)
 
 
-def scene_of(table: "Table", locations: LocationSet | None) -> Scene | None:
+def scene_of(table: "Estimate", locations: LocationSet | None) -> Scene | None:
     """None for an answer that is of no place, or has no rows."""
     if not len(table):
         return None
@@ -91,14 +91,14 @@ def scene_of(table: "Table", locations: LocationSet | None) -> Scene | None:
     return None
 
 
-def _all_times(table: "Table") -> Any:
+def _all_times(table: "Estimate") -> Any:
     """The rows of all times together, where an answer tells of each time, too."""
     if "when" not in table.columns:
         return np.arange(len(table))
     return np.flatnonzero(np.array(table["when"]) == "any")
 
 
-def _numbers(table: "Table", rows: Any) -> dict[str, Any]:
+def _numbers(table: "Estimate", rows: Any) -> dict[str, Any]:
     value = value_column(table.columns)
     found = {
         "value": table[value][rows],
@@ -126,7 +126,7 @@ def _frame(
     return frame, frame.at(public)
 
 
-def _places(table: "Table", rows: Any, locations: LocationSet | None) -> Scene:
+def _places(table: "Estimate", rows: Any, locations: LocationSet | None) -> Scene:
     number = _numbers(table, rows)
     steps = steps_of(**number)
     shapes: Mapping[str, Any] = table.shapes.outlines if table.shapes is not None else {}
@@ -151,7 +151,7 @@ def _places(table: "Table", rows: Any, locations: LocationSet | None) -> Scene:
     dots.sort(key=lambda dot: (dot.step != HATCHED, dot.radius))  # the greatest on top
     counts = {"rows": len(rows)}
     if steps.has_intervals:
-        counts["apart"] = int(np.count_nonzero(number["significant"]))
+        counts["significant"] = int(np.count_nonzero(number["significant"]))
         counts["hatched"] = steps.names.count(HATCHED)
     return Scene(
         frame, places, areas=areas, dots=dots, steps=steps, shown=order.tolist(), counts=counts
@@ -170,7 +170,7 @@ class Picked:
     number: Mapping[str, Any]
 
     @classmethod
-    def of(cls, table: "Table", rows: Any) -> "Picked":
+    def of(cls, table: "Estimate", rows: Any) -> "Picked":
         """Those told apart that are more than flat, or may be more than the average.
 
         Without intervals nothing is known to be less than flat, and the greatest are drawn.
@@ -192,7 +192,7 @@ class Picked:
         return float(self.number["value"][which].sum())
 
 
-def _flows(table: "Table", rows: Any, locations: LocationSet | None) -> Scene | None:
+def _flows(table: "Estimate", rows: Any, locations: LocationSet | None) -> Scene | None:
     if table.shapes is None or not table.shapes.places:
         return None
     known = table.shapes.places
@@ -226,7 +226,7 @@ def _flows(table: "Table", rows: Any, locations: LocationSet | None) -> Scene | 
         counts={
             "rows": len(rows),
             "drawn": len(drawn),
-            "held": picked.share(drawn),
+            "drawn_share": picked.share(drawn),
             "stays": len(picked.staying),
             "stay_share": picked.share(picked.staying),
             "less": int(np.count_nonzero(picked.less[drawn])),
@@ -235,7 +235,7 @@ def _flows(table: "Table", rows: Any, locations: LocationSet | None) -> Scene | 
 
 
 def _curve(
-    row: int, table: "Table", spot: Mapping[str, Floats], looks: tuple[float, str, bool]
+    row: int, table: "Estimate", spot: Mapping[str, Floats], looks: tuple[float, str, bool]
 ) -> Curve:
     start, end = spot[table["origin"][row]], spot[table["destination"][row]]
     along = end - start
@@ -265,7 +265,7 @@ def _apart(curves: list[Curve]) -> list[Curve]:
     return [replace(each, width=max(thin, each.width * factor)) for each in curves]
 
 
-def _tracks(table: "Table", locations: LocationSet | None) -> Scene:
+def _tracks(table: "Estimate", locations: LocationSet | None) -> Scene:
     where = np.stack([table["lng"], table["lat"]], axis=-1)
     frame, places = _frame(locations, [], where)
     spot = frame.at(where)
@@ -278,7 +278,7 @@ def _tracks(table: "Table", locations: LocationSet | None) -> Scene:
     tracks = [Track(each[0], line) for each, line in zip(rows.values(), drawn, strict=False)]
     thinned = sum(len(line) < len(whole) for line, whole in zip(drawn, lines, strict=True))
     counts: dict[str, Any]
-    counts = {"journeys": len(rows), "drawn": len(tracks), "thinned": thinned}
+    counts = {"trajectories": len(rows), "drawn": len(tracks), "thinned": thinned}
     counts["lines"] = len({line.tobytes() for line in drawn})
     if "radius_km" in table.columns:
         counts["median_radius_km"] = float(sorted(table["radius_km"])[len(table) // 2])

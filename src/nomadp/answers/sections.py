@@ -17,7 +17,7 @@ from nomadp.page import paragraphs
 from nomadp.theme import theme
 
 if TYPE_CHECKING:
-    from nomadp.answers.table import Table
+    from nomadp.answers.estimate import Estimate
 
 __all__ = ["fact_list", "listing", "rows_told", "section"]
 
@@ -30,7 +30,7 @@ ZOOM = (
 
 
 def section(
-    table: "Table",
+    table: "Estimate",
     locations: LocationSet | None,
     key: str,
     shared: Sequence[Any] = (),
@@ -59,9 +59,9 @@ def fact_list(told: Sequence[tuple[str, str]]) -> str:
     return f'<dl class="facts">{"".join(each)}</dl>'
 
 
-def _map(table: "Table", scene: Scene, key: str) -> str:
+def _map(table: "Estimate", scene: Scene, key: str) -> str:
     words = filter_words(table, scene)
-    label = f"Map: {summary(table, scene)} The table has all that is drawn."
+    label = f"Map: {summary(table, scene)} The table has the same rows."
     drawn = svg(scene, label, lambda row: row_name(table, row), key)
     drawn = drawn.replace("<svg ", f'<svg tabindex="0" aria-describedby="{key}-keys" ', 1)
     return (
@@ -72,7 +72,9 @@ def _map(table: "Table", scene: Scene, key: str) -> str:
     )
 
 
-def rows_told(table: "Table", scene: Scene | None, most: int | None = None) -> dict[str, Any]:
+def rows_told(
+    table: "Estimate", scene: Scene | None, most: int | None = None
+) -> dict[str, Any]:
     """The rows in words, the greatest first; the caption says how many are left out."""
     rows = list(range(len(table))) if scene is None else list(scene.shown)
     limit: int = most or theme()["rows_most"]
@@ -80,19 +82,19 @@ def rows_told(table: "Table", scene: Scene | None, most: int | None = None) -> d
     if scene is not None and scene.steps is not None:
         step = dict(zip(sorted(rows), scene.steps.names, strict=True))
     columns = _columns(table, step)
-    told = f"All {len(rows):,}."
+    words = f"All {len(rows):,} rows."
     if len(rows) > limit:
-        told = f"{limit} of {len(rows):,}; a file has all."
+        words = f"{limit} of {len(rows):,} rows; the file has all."
         rows = _kept(table, rows, limit)
-    first = "The greatest first. " if step else ""
+    first = "Largest first. " if step else ""
     return {
-        "caption": f"{first}{told}",
+        "caption": f"{first}{words}",
         "head": [{"name": name, "number": is_number} for name, is_number, _ in columns],
         "rows": [{"row": row, "cells": [shown(row) for *_, shown in columns]} for row in rows],
     }
 
 
-def _kept(table: "Table", rows: Sequence[int], limit: int) -> list[int]:
+def _kept(table: "Estimate", rows: Sequence[int], limit: int) -> list[int]:
     """The first rows; but what is told apart stays, however small, since it is a finding."""
     apart = table.columns.get("significant")
     if apart is None or is_withheld(table):
@@ -102,7 +104,7 @@ def _kept(table: "Table", rows: Sequence[int], limit: int) -> list[int]:
     return [k for k in rows if k in kept]
 
 
-def listing(table: "Table", scene: Scene | None, most: int | None = None) -> str:
+def listing(table: "Estimate", scene: Scene | None, most: int | None = None) -> str:
     """The same as a table of HTML."""
     told = rows_told(table, scene, most)
     numbers = [each["number"] for each in told["head"]]
@@ -112,8 +114,8 @@ def listing(table: "Table", scene: Scene | None, most: int | None = None) -> str
     )
     body = "".join(_row(each["row"], numbers, each["cells"]) for each in told["rows"])
     return (
-        '<div class="scroll" tabindex="0" role="region" aria-label="Rows of the answer"><table>'
-        f"<caption>{told['caption']}</caption><thead><tr>{head}</tr></thead>"
+        '<div class="scroll" tabindex="0" role="region" aria-label="Rows of the estimate">'
+        f"<table><caption>{told['caption']}</caption><thead><tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table></div>"
     )
 
@@ -126,7 +128,7 @@ def _row(row: int, numbers: Sequence[bool], told: Sequence[str]) -> str:
     return f'<tr data-row="{row}">{row_head}{"".join(cells)}</tr>'
 
 
-def _columns(table: "Table", step: dict[int, str]) -> list[tuple[str, bool, Any]]:
+def _columns(table: "Estimate", step: dict[int, str]) -> list[tuple[str, bool, Any]]:
     """Title, whether it is of numbers, and what stands there."""
     column = table.columns
     value = value_column(column)
@@ -150,13 +152,21 @@ def _columns(table: "Table", step: dict[int, str]) -> list[tuple[str, bool, Any]
         )
         return found
     if {"ci_low", "ci_high"} <= column.keys():
-        found.append(("Interval", True, lambda k: _interval(table, k)))
+        found.append(
+            (
+                f"{100 * float(table.about.get('level', 0.9)):g}{PERCENT} CI",
+                True,
+                lambda k: _interval(table, k),
+            )
+        )
     if "baseline" in column:
-        found.append(("From flat", False, lambda k: _from_flat(table, k, step.get(k, ""))))
+        found.append(
+            ("vs. baseline", False, lambda k: _versus_baseline(table, k, step.get(k, "")))
+        )
     return found
 
 
-def _points(table: "Table") -> list[tuple[str, bool, Any]]:
+def _points(table: "Estimate") -> list[tuple[str, bool, Any]]:
     """Of journeys, whose rows are points: files name columns and degrees, people read words."""
     column = table.columns
     shown = {name: told for name, told in _POINT_COLUMNS.items() if name in column}
@@ -171,13 +181,13 @@ def _points(table: "Table") -> list[tuple[str, bool, Any]]:
     ]
 
 
-def _from_flat(table: "Table", row: int, step: str) -> str:
-    """How wide an interval is says nothing of that."""
+def _versus_baseline(table: "Estimate", row: int, step: str) -> str:
+    """Whether the row is above or below; too uncertain if the map cannot show its value."""
     if step == HATCHED:
-        return "too little to say"
+        return "too uncertain"
     column = table.columns
     if not column["significant"][row]:
-        return "not told apart"
+        return "not significant"
     flat = float(column["baseline"][row])
     than = ">" if column[value_column(column)][row] > flat else "<"
     said = percent(flat, table.decimals)
@@ -187,7 +197,7 @@ def _from_flat(table: "Table", row: int, step: str) -> str:
     return f"{than}\u00a0{said}"
 
 
-def _interval(table: "Table", row: int) -> str:
+def _interval(table: "Estimate", row: int) -> str:
     low, high = (
         percent(float(table[name][row]), table.decimals) for name in ("ci_low", "ci_high")
     )
@@ -199,10 +209,10 @@ def _plain(values: Any) -> Any:
 
 
 _POINT_COLUMNS: dict[str, tuple[str, Any]] = {
-    "tid": ("Journey", _plain),
-    "seq": ("Stop", lambda values: lambda k: f"{int(values[k]) + 1}"),
+    "tid": ("Trajectory", _plain),
+    "seq": ("Point", lambda values: lambda k: f"{int(values[k]) + 1}"),
     "location_id": ("Place", _plain),
-    "radius_km": ("Truth within", lambda values: lambda k: f"{values[k]:.1f}\u00a0km"),
+    "radius_km": ("Credible radius", lambda values: lambda k: f"{values[k]:.1f}\u00a0km"),
     "datetime": ("Time", _plain),
 }
 """What a column of a file is called on a page, and how its values are shown."""

@@ -1,4 +1,4 @@
-"""What an answer says of itself, in plain words."""
+"""The words on maps, figures and pages of an estimate: titles, rows, and facts about it."""
 
 import re
 from collections.abc import Mapping
@@ -9,157 +9,225 @@ from nomadp.answers.numbers import PERCENT, has_intervals, percent
 from nomadp.theme import theme
 
 if TYPE_CHECKING:
+    from nomadp.answers.estimate import Estimate
     from nomadp.answers.scene import Scene
-    from nomadp.answers.table import Table
 
 __all__ = [
     "TITLES",
+    "estimate_words",
     "facts",
     "filter_words",
-    "from_flat",
     "headline",
     "is_withheld",
+    "place_word",
     "row_name",
+    "row_names",
 ]
 
-NO_SIGNIFICANCE = "so no row is called significant either"
 TITLES = {
-    "hotspots": "Where people are",
-    "density": "How people are spread",
-    "flows": "From where to where",
-    "trajectories": "Which ways people probably took",
-    "lengths": "How long journeys are",
-    "synthetic": "Journeys as they might have been",
+    "hotspots": "Most visited places",
+    "density": "Density of visits",
+    "flows": "Origin-destination flows",
+    "trajectories": "Decoded trajectories",
+    "lengths": "Lengths of trajectories",
+    "synthetic": "Synthetic trajectories",
 }
+_ENDS = {"starts": "Origins of trips", "ends": "Destinations of trips"}
+"""Of hotspots and density, where they are about ends of trips."""
 
 
-def row_name(table: "Table", row: int) -> str:
-    """What a row is, and its estimate."""
+def headline(table: "Estimate") -> str:
+    return _ENDS.get(str(table.about.get("at")), TITLES[table.kind])
+
+
+def row_names(table: "Estimate", row: int) -> str:
+    """The area, the flow or the length that a row is about."""
     column = table.columns
-    value = value_column(column)
     if "origin" in column:
-        named = f"{column['origin'][row]} to {column['destination'][row]}"
-    else:
-        named = str(column[area_column(column) or next(iter(column))][row])
-    if value not in column:
-        return named
-    digits = table.decimals
-    said = f"{named}: {percent(column[value][row], digits)}"
+        return f"{column['origin'][row]} to {column['destination'][row]}"
+    return str(column[area_column(column) or next(iter(column))][row])
+
+
+def row_name(table: "Estimate", row: int) -> str:
+    """A row and its estimate, as a mark on the map says it."""
+    column = table.columns
+    name = row_names(table, row)
+    if value_column(column) not in column:
+        return name
+    shown, *details = _numbers(table, row)
+    if "baseline" in column:
+        details.append(_versus_baseline(table, row))
+    return f"{name}: {shown} ({'; '.join(details)})" if details else f"{name}: {shown}"
+
+
+def estimate_words(table: "Estimate", row: int) -> str:
+    """An estimate in a sentence: "20.5 % of trips (90 % CI 19.7-23.5 %; baseline 12.6 %)"."""
+    shown, *details = _numbers(table, row)
+    if "baseline" in table.columns:
+        details.append(f"baseline {percent(table['baseline'][row], table.decimals)}")
+    of = {"flows": " of trips", "lengths": ""}.get(table.kind, " of visits")
+    if table.about.get("at") in _ENDS:
+        of = " of trips"
+    return f"{shown}{of} ({'; '.join(details)})" if details else f"{shown}{of}"
+
+
+def _numbers(table: "Estimate", row: int) -> list[str]:
+    """The estimate, and its interval if there is one."""
+    column, digits = table.columns, table.decimals
+    found = [percent(column[value_column(column)][row], digits)]
     if has_intervals(column):
         low, high = (percent(column[name][row], digits) for name in ("ci_low", "ci_high"))
-        said += f", from {low} to {high}"
-    return f"{said}; {from_flat(table, row)}" if "baseline" in column else said
+        found.append(f"{_level(table)} CI {low.removesuffix(PERCENT)}-{high}")
+    return found
 
 
-def from_flat(table: "Table", row: int) -> str:
-    """How an estimate lies to what somebody without reports would say."""
+def _level(table: "Estimate") -> str:
+    return f"{100 * float(table.about.get('level', 0.9)):g}{PERCENT}"
+
+
+def _versus_baseline(table: "Estimate", row: int) -> str:
     column = table.columns
-    value, flat = column[value_column(column)][row], column["baseline"][row]
+    share, baseline = column[value_column(column)][row], column["baseline"][row]
+    shown = percent(baseline, table.decimals)
     if is_withheld(table):
-        return f"the baseline is {percent(flat, table.decimals)}"
-    than = "more than" if value > flat else "less than"
+        return f"baseline {shown}"
     if not column["significant"][row]:
-        than = "not told apart from"
-    return f"{than} a flat map, which has {percent(flat, table.decimals)}"
+        return f"not significantly different from the baseline of {shown}"
+    side = "above" if share > baseline else "below"
+    return f"significantly {side} the baseline of {shown}"
 
 
-def is_withheld(table: "Table") -> bool:
-    """Whether intervals and significance are left empty, since they would not hold."""
+def place_word(table: "Estimate") -> str:
+    """What one row is called."""
+    if table.kind in ("flows", "lengths"):
+        return {"flows": "flow", "lengths": "length"}[table.kind]
+    return "place" if "location_id" in table.columns else "area"
+
+
+def is_withheld(table: "Estimate") -> bool:
+    """Whether intervals and significance are empty because they would not hold."""
     return "ci_low" in table.columns and not has_intervals(table.columns)
 
 
-def headline(table: "Table") -> str:
-    return TITLES[table.kind]
-
-
-def filter_words(table: "Table", scene: "Scene | None") -> str:
-    """Which rows are drawn, and what became of the others."""
+def filter_words(table: "Estimate", scene: "Scene | None") -> str:
+    """Which rows are drawn, and why others are not."""
     count: Mapping[str, Any] = {} if scene is None else scene.counts
-    times = " All times together; a file has each." if "when" in table.columns else ""
-    times += _cell_words(table)
+    if "trajectories" in count:
+        return _drawn_trajectories(table, count)
+    words = []
     if is_withheld(table):
         drawn = (
-            _greatest_flows(count) if "held" in count else f"{count.get('rows', 0):,} areas."
+            _largest_flows(count)
+            if "drawn_share" in count
+            else f"{count.get('rows', 0):,} {place_word(table)}s."
         )
-        return f"{drawn} Intervals and significance are not known.{times}"
-    if "hatched" in count:
-        many = "it is" if count["hatched"] == 1 else "they are"
-        hidden = f"Of {count['hatched']:,} there is too little to say: {many} hatched."
-        return (
-            f"{count['apart']:,} of {count['rows']:,} are told apart from a flat map, what "
-            f"anybody would draw without reports. {hidden if count['hatched'] else ''}{times}"
-        ).strip()
-    if "held" in count:
-        return f"{_drawn_flows(count)}{times}"
-    if "journeys" in count:
-        return _drawn_journeys(table, count)
-    return times.strip()
+        words += [drawn, "Intervals and significance are not known."]
+    elif "hatched" in count:
+        words += _significant_areas(table, count)
+    elif "drawn_share" in count:
+        words += _drawn_flows(count)
+    if "when" in table.columns:
+        words.append("All times of day combined; the file has each time of day.")
+    return " ".join([*words, *_cell_words(table)])
 
 
-def _cell_words(table: "Table") -> str:
-    """How cells of a grid are called, by the first."""
+def _significant_areas(table: "Estimate", count: Mapping[str, Any]) -> list[str]:
+    significant, rows, hatched = count["significant"], count["rows"], count["hatched"]
+    verb = "differs" if significant == 1 else "differ"
+    words = [
+        f"{significant:,} of {rows:,} {place_word(table)}s {verb} significantly from the "
+        "baseline, which uses no reports."
+    ]
+    if hatched:
+        is_one = hatched == 1
+        words.append(
+            f"{hatched:,} {'is' if is_one else 'are'} hatched: the "
+            f"{'interval is' if is_one else 'intervals are'} too wide to show a value."
+        )
+    return words
+
+
+def _cell_words(table: "Estimate") -> list[str]:
+    """How cells of a grid are named, explained by the first."""
     column = table.columns
     names = column.get("origin" if "origin" in column else "zone", ())
     rule = str(table.about.get("areas", table.about.get("zones", "")))
     cell = re.fullmatch(r"r([0-9]+)_c([0-9]+)", str(names[0])) if len(names) else None
     if cell is None or not rule.startswith("grid:"):
-        return ""
-    return (
-        f" {names[0]} is row {cell[1]} from the south and column {cell[2]} from the west, "
-        "both counted from 0."
-    )
+        return []
+    return [
+        f"Cell {names[0]} is row {cell[1]} from the south and column {cell[2]} from the west, "
+        "counting from 0."
+    ]
 
 
-def _drawn_flows(count: Mapping[str, Any]) -> str:
-    words = (
-        f"Drawn are {count['drawn']:,} of {count['rows']:,} flows: those told apart from flat "
-        f"that are more, or may be more than the average; at most {theme()['flows_most']}. "
-        f"They hold {percent(count['held'])} of all trips; {count['stays']:,} more stay "
-        f"within one area ({percent(count['stay_share'])}) and have no line."
-    )
+def _drawn_flows(count: Mapping[str, Any]) -> list[str]:
+    words = [
+        f"The map shows {count['drawn']:,} of {count['rows']:,} flows: those that are "
+        "significantly above the baseline, and those below it that may still exceed the "
+        f"average flow (at most {theme()['flows_most']}). They are "
+        f"{percent(count['drawn_share'])} of all trips."
+    ]
+    stays = count["stays"]
+    if stays:
+        verb = (
+            "stays within one area and has" if stays == 1 else "stay within one area and have"
+        )
+        words.append(
+            f"{stays:,} more ({percent(count['stay_share'])} of trips) {verb} no line."
+        )
     if count["less"]:
-        words += f" {count['less']:,} of the lines {'is' if count['less'] == 1 else 'are'}"
-        words += " dashed: less than flat has."
+        is_one = count["less"] == 1
+        words.append(
+            f"{count['less']:,} {'line is' if is_one else 'lines are'} dashed: "
+            f"{'it is' if is_one else 'they are'} significantly below the baseline."
+        )
     return words
 
 
-def _greatest_flows(count: Mapping[str, Any]) -> str:
+def _largest_flows(count: Mapping[str, Any]) -> str:
     return (
         f"The map shows the {count['drawn']:,} largest of {count['rows']:,} estimated flows: "
-        f"{percent(count['held'])} of all trips. Another {percent(count['stay_share'])} stay "
-        "within one area and have no line."
+        f"{percent(count['drawn_share'])} of all trips. Another "
+        f"{percent(count['stay_share'])} stay within one area and have no line."
     )
 
 
-def _drawn_journeys(table: "Table", count: Mapping[str, Any]) -> str:
-    made_up = table.kind == "synthetic"
-    kind = "synthetic journeys, which nobody made" if made_up else "journeys"
-    words = f"Drawn are the first {count['drawn']:,} of {count['journeys']:,} {kind}."
+def _drawn_trajectories(table: "Estimate", count: Mapping[str, Any]) -> str:
+    is_synthetic = table.kind == "synthetic"
+    kind = "synthetic trajectories" if is_synthetic else "trajectories"
+    words = [f"The map shows the first {count['drawn']:,} of {count['trajectories']:,} {kind}."]
     if count["thinned"]:
         most = theme()["track_points_most"]
-        words += f" Of {count['thinned']:,} with more than {most} stops, {most} are drawn,"
-        words += " evenly chosen; a file has all."
-    if count["lines"] < count["drawn"] and not made_up:
-        words += f" They share {count['lines']:,} lines: equal reports have equal answers."
+        words.append(
+            f"{count['thinned']:,} have more than {most} points, of which {most} evenly spaced "
+            "ones are drawn; the file has all."
+        )
+    if count["lines"] < count["drawn"] and not is_synthetic:
+        words.append(
+            f"They share {count['lines']:,} lines, because equal reports have equal estimates."
+        )
     if "median_radius_km" in count and "level" in table.about:
-        level = f"{100 * table.about['level']:g}{PERCENT}"
-        words += f" With a probability of {level} each, half of all"
-        words += f" points are known to within {count['median_radius_km']:.2g} km or better."
-    return words
+        words.append(
+            f"Half of all points have a {_level(table)} credible radius of at most "
+            f"{count['median_radius_km']:.2g} km."
+        )
+    return " ".join(words)
 
 
-def facts(table: "Table") -> list[tuple[str, str]]:
-    """Names and plain words, in the order in which people ask."""
+def facts(table: "Estimate") -> list[tuple[str, str]]:
+    """Names and values of what is known about an estimate, most asked for first."""
     about = table.about
     found = [
         _reports(about),
-        _promise(about),
-        _interval(about),
-        _flat(about),
+        _privacy(about),
+        _interval(table),
+        _significance(about),
         _poisoning(about),
+        _min_batch_size(about),
+        ("Task", str(about["task"])) if about.get("task") else None,
     ]
-    found += [_suppression(about), _task(about)]
-    return [each for each in found if each is not None]
+    return [fact for fact in found if fact is not None]
 
 
 Fact = tuple[str, str] | None
@@ -169,49 +237,50 @@ def _reports(about: Mapping[str, Any]) -> Fact:
     if "reports" not in about:
         return None
     refused = about.get("refused") or 0
-    left = sum(refused.values()) if isinstance(refused, dict) else refused
-    said = f"{about['reports']:,}"
-    if left:
-        said += f"; {left:,} more were left out, since they cannot be read"
+    unreadable = sum(refused.values()) if isinstance(refused, dict) else refused
+    words = f"{about['reports']:,}"
     if about.get("invalid_reports_at_least"):
-        said += f"; at least {about['invalid_reports_at_least']:,} of them are fakes"
-    return "Reports", said
+        words += f", of which at least {about['invalid_reports_at_least']:,} are invalid"
+    if unreadable:
+        words += f"; {unreadable:,} more could not be read"
+    return "Reports", words
 
 
-def _promise(about: Mapping[str, Any]) -> Fact:
+def _privacy(about: Mapping[str, Any]) -> Fact:
     if "epsilon" not in about:
         return None
-    version = about.get("mechanism_version")
-    by = f", by {about['mechanism']}" if "mechanism" in about else ""
-    by += f" (version {version})" if version else ""
-    return (
-        "Privacy",
-        f"ε\u00a0=\u00a0{about['epsilon']} for each report{by}; asking costs nothing more",
-    )
+    words = f"ε\u00a0=\u00a0{about['epsilon']} for each report"
+    if "mechanism" in about:
+        version = about.get("mechanism_version")
+        words += f", mechanism {about['mechanism']}{f' (version {version})' if version else ''}"
+    return "Privacy", f"{words}; queries cost no further privacy"
 
 
-def _interval(about: Mapping[str, Any]) -> Fact:
+def _interval(table: "Estimate") -> Fact:
+    about = table.about
     if about.get("no_intervals"):
-        return "No intervals", f"{about['no_intervals']}; {NO_SIGNIFICANCE}"
+        reason = about["no_intervals"]
+        return "No intervals", f"{reason}; so no row is called significant either"
     if "level" not in about:
         return None
-    return (
-        "Intervals",
-        f"hold the truth with a probability of {100 * about['level']:g}{PERCENT} each",
-    )
+    if table.kind == "trajectories":
+        return (
+            "Credible radius",
+            f"contains the true location of its point with a probability of {_level(table)}",
+        )
+    return "Intervals", f"{_level(table)} confidence intervals, each for its own row"
 
 
-def _flat(about: Mapping[str, Any]) -> Fact:
-    flat = about.get("significance", about)
-    if not isinstance(flat, dict) and flat is not about:
+def _significance(about: Mapping[str, Any]) -> Fact:
+    counts = about.get("significance")
+    if not isinstance(counts, dict) or "significant" not in counts:
         return None
-    if "significant" not in flat:
-        return None
-    apart, rate = flat["significant"], flat.get("false_discovery_rate")
-    said = f"{apart:,} row{' differs' if apart == 1 else 's differ'} from flat beyond chance"
-    if apart and rate is not None:
-        said += f"; of these, {percent(rate)} at most are by chance, on average"
-    return "Told apart", said
+    number, rate = counts["significant"], counts.get("false_discovery_rate")
+    rows = "row differs" if number == 1 else "rows differ"
+    words = f"{number:,} {rows} significantly from the baseline"
+    if number and rate is not None:
+        words += f"; on average at most {percent(rate)} of these are false discoveries"
+    return "Significance", words
 
 
 def _poisoning(about: Mapping[str, Any]) -> Fact:
@@ -222,24 +291,20 @@ def _poisoning(about: Mapping[str, Any]) -> Fact:
     return (
         "Poisoning",
         f"if {percent(0.01)} of all reports were invalid, they could increase a share by at "
-        f"most {up} and decrease one by at most {down}",
+        f"most {up} of the total and decrease one by at most {down}",
     )
 
 
-def _suppression(about: Mapping[str, Any]) -> Fact:
+def _min_batch_size(about: Mapping[str, Any]) -> Fact:
     rule = about.get("suppression")
     if not rule:
         return None
     if not isinstance(rule, dict):
-        return "Suppression", str(rule)
+        return "Minimum batch size", str(rule)
     least = rule.get("min_batch_size", 1)
     if least <= 1:
-        return "Suppression", "none: one report is enough for an answer"
+        return "Minimum batch size", "1 report"
     return (
-        "Suppression",
-        f"of fewer than {least:,} reports nothing is said but how many are missing",
+        "Minimum batch size",
+        f"{least:,} reports; below that a query only says how many are missing",
     )
-
-
-def _task(about: Mapping[str, Any]) -> Fact:
-    return ("Task", str(about["task"])) if about.get("task") else None

@@ -1,14 +1,14 @@
-"""What an answer found: a finding as data, and the sentence that says it over map and rows."""
+"""The main finding of an estimate: as data, and as the sentence over its map and rows."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from nomadp.answers.geometry import value_column
-from nomadp.answers.sentences import is_withheld, row_name
+from nomadp.answers.sentences import estimate_words, is_withheld, place_word, row_names
 
 if TYPE_CHECKING:
+    from nomadp.answers.estimate import Estimate
     from nomadp.answers.scene import Scene
-    from nomadp.answers.table import Table
 
 __all__ = ["Finding", "direction", "finding", "summary"]
 
@@ -27,82 +27,99 @@ Outcome = Literal[
 
 
 class Finding(NamedTuple):
-    """What the headline claims, before it is a sentence."""
+    """What the sentence claims."""
 
     outcome: Outcome
     row: int | None = None
-    """The row that it names."""
+    """The row that the sentence names."""
     number: int = 0
-    """Of the reports that are missing, or of the rows that it is about."""
+    """Of missing reports, or of the rows that the sentence counts."""
 
 
 _SENTENCES: dict[tuple[Outcome, str], str] = {
-    ("too_few_reports", ""): (
-        "There are too few reports to say anything: {count:,} are missing."
-    ),
+    ("too_few_reports", ""): "Too few reports: {count:,} more are needed{least}.",
     ("trajectories", "trajectories"): (
-        "{count:,} reports, each with the journey nearest to all that may be behind it."
+        "{count:,} reports, each decoded to the trajectory with the smallest expected error."
     ),
     ("trajectories", "synthetic"): (
-        "{count:,} journeys that nobody made, drawn from what all reports tell together."
+        "{count:,} trajectories drawn from the fitted model. None of them is a real one."
     ),
     ("rows", ""): "{count:,} rows.",
+    ("rows", "lengths"): "{count:,} different lengths.",
     ("largest", ""): (
-        "The largest estimated share is {name}. How certain that is, is not known{why}."
+        "The largest estimate is {name}: {estimate}. Its uncertainty is unknown{why}."
     ),
     ("largest", "flows"): (
-        "The largest estimated flow between areas is {name}. How certain that is, is not "
-        "known{why}."
+        "The largest estimate for trips between areas is {name}: {estimate}. Its uncertainty "
+        "is unknown{why}."
     ),
     ("not_significant", ""): (
-        "Nothing here is told apart from a flat map, what anybody would draw without reports: "
-        "only larger areas, or more reports, would tell something."
+        "No {place} differs significantly from the baseline. Larger areas or more reports may "
+        "show a difference."
     ),
-    ("all_within_areas", "flows"): "All flows stay within one area.",
-    ("highest", ""): "The most is at {name}.",
-    ("highest", "flows"): "Of those that leave their area, most go from {name}.",
+    ("all_within_areas", "flows"): "All trips stay within one area.",
+    ("highest", ""): "{name} is the most visited {place}: {estimate}.",
+    ("highest", "starts"): "{name} is the most common origin: {estimate}.",
+    ("highest", "ends"): "{name} is the most common destination: {estimate}.",
+    ("highest", "flows"): ("The most common trip between areas is from {name}: {estimate}."),
     ("highest_significant", ""): (
-        "Of what is told to be more than a flat map has, the most is at {name}."
+        "Of the {place}s significantly above the baseline, {name} has the largest share: "
+        "{estimate}."
     ),
     ("highest_significant", "flows"): (
-        "Of flows between areas that are told to be more than flat, most go from {name}."
+        "Of the flows between areas significantly above the baseline, the largest is from "
+        "{name}: {estimate}."
     ),
     ("only_lower", ""): (
-        "Nothing is told to be more than a flat map has: {count:,} {are} less, the farthest "
-        "below at {name}."
+        "No {place} is significantly above the baseline; {count:,} {are} significantly below "
+        "it. {name} is furthest below: {estimate}."
     ),
     ("only_lower", "flows"): (
-        "No flow between areas is told to be more than a flat map has: {count:,} {are} less, "
-        "the greatest of them from {name}."
+        "No flow between areas is significantly above the baseline; {count:,} {are} "
+        "significantly below it. The largest of these is from {name}: {estimate}."
     ),
     ("only_within_areas", "flows"): (
-        "No flow between areas is told apart from a flat map; {count:,} that {stay} within one "
-        "area {are}."
+        "No flow between areas differs significantly from the baseline; {count:,} within one "
+        "area {do}."
     ),
 }
-"""By outcome, and by the kind of answer where kinds are spoken of differently."""
+"""By outcome, and by the kind of estimate or which ends of trips it is about."""
 
 
-def summary(table: "Table", scene: "Scene | None") -> str:
-    """One sentence on what was found."""
+def summary(table: "Estimate", scene: "Scene | None") -> str:
+    """The main finding in one or two sentences."""
     found = finding(table, scene)
-    key: tuple[Outcome, str] = (found.outcome, table.kind)
-    sentence = _SENTENCES[key if key in _SENTENCES else (found.outcome, "")]
-    one, reason = found.number == 1, table.about.get("no_intervals")
+    keys: list[tuple[Outcome, str]] = [
+        (found.outcome, table.kind),
+        (found.outcome, str(table.about.get("at"))),
+        (found.outcome, ""),
+    ]
+    sentence = next(_SENTENCES[key] for key in keys if key in _SENTENCES)
+    is_one, reason = found.number == 1, table.about.get("no_intervals")
     return sentence.format(
-        name="" if found.row is None else row_name(table, found.row),
+        name="" if found.row is None else row_names(table, found.row),
+        estimate="" if found.row is None else estimate_words(table, found.row),
         count=found.number,
-        are="is" if one else "are",
-        stay="stays" if one else "stay",
+        place=place_word(table),
+        are="is" if is_one else "are",
+        do="does" if is_one else "do",
         why=f": {reason}" if reason else "",
+        least=_least(table),
     )
 
 
-def finding(table: "Table", scene: "Scene | None") -> Finding:
-    """The greatest row that is more than flat; of flows, of those between two areas.
+def _least(table: "Estimate") -> str:
+    rule = table.about.get("suppression")
+    if not isinstance(rule, dict) or "min_batch_size" not in rule:
+        return ""
+    return f" (minimum batch size {rule['min_batch_size']:,})"
 
-    Of rows that are all less than flat none is the most of anything, however great its share;
-    and without intervals the greatest estimate is not claimed to differ from anything.
+
+def finding(table: "Estimate", scene: "Scene | None") -> Finding:
+    """The largest row significantly above the baseline; of flows, between two areas.
+
+    A row below the baseline is never called the most common, however large its share. Without
+    intervals the largest estimate is named, but not compared with the baseline.
     """
     about, column = table.about, table.columns
     if about.get("missing"):
@@ -116,22 +133,23 @@ def finding(table: "Table", scene: "Scene | None") -> Finding:
         rows = [k for k in rows if column["origin"][k] != column["destination"][k]]
     if is_withheld(table):
         return Finding("largest", rows[0]) if rows else Finding("all_within_areas")
-    apart = column.get("significant")
-    if apart is not None and not apart.any():
+    significant = column.get("significant")
+    if significant is not None and not significant.any():
         return Finding("not_significant")
     if not rows:
         return Finding("all_within_areas")
-    more = [k for k in rows if direction(table, k) > 0]
-    less = [k for k in rows if direction(table, k) < 0]
-    if more:
-        return Finding("highest" if more[0] == rows[0] else "highest_significant", more[0])
-    if less:
-        return Finding("only_lower", _named_of(table, less), len(less))
-    return Finding("only_within_areas", number=0 if apart is None else int(apart.sum()))
+    above = [k for k in rows if direction(table, k) > 0]
+    below = [k for k in rows if direction(table, k) < 0]
+    if above:
+        return Finding("highest" if above[0] == rows[0] else "highest_significant", above[0])
+    if below:
+        return Finding("only_lower", _named_below(table, below), len(below))
+    number = 0 if significant is None else int(significant.sum())
+    return Finding("only_within_areas", number=number)
 
 
-def direction(table: "Table", row: int) -> int:
-    """1 for a row that is more than flat, -1 for one that is less, 0 for what is not told."""
+def direction(table: "Estimate", row: int) -> int:
+    """1 or -1 for a row significantly above or below the baseline, 0 for any other."""
     column = table.columns
     if "significant" in column and not column["significant"][row]:
         return 0
@@ -140,10 +158,10 @@ def direction(table: "Table", row: int) -> int:
     return 1 if column[value_column(column)][row] > column["baseline"][row] else -1
 
 
-def _named_of(table: "Table", less: Sequence[int]) -> int:
-    """Of flows the greatest, which is drawn; of areas the one that is farthest below flat."""
+def _named_below(table: "Estimate", below: Sequence[int]) -> int:
+    """Of flows the largest, which is drawn; of areas the one furthest below the baseline."""
     if table.kind == "flows":
-        return less[0]
+        return below[0]
     column = table.columns
     value = column[value_column(column)]
-    return max(less, key=lambda k: column["baseline"][k] - value[k])
+    return max(below, key=lambda k: column["baseline"][k] - value[k])

@@ -1,4 +1,4 @@
-"""Journeys that nobody made, drawn from what was learned: for tools that want journeys."""
+"""Synthetic trajectories, drawn from a fitted model: for tools that need trajectories."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,10 +8,10 @@ from numpy.random import Generator
 
 from nomadp.answers.areas import LOCATIONS, areas_of
 from nomadp.answers.decoded import point_rows
+from nomadp.answers.estimate import Estimate
 from nomadp.answers.facts import Terms, about, missing
 from nomadp.answers.flow import flow_poisoning
 from nomadp.answers.place import place_poisoning
-from nomadp.answers.table import Table
 from nomadp.errors import DomainError, InvalidArgument
 from nomadp.inference.hotspots import flow_shares, location_shares, visit_shares
 from nomadp.inference.model import Model, mechanism_of
@@ -26,9 +26,9 @@ __all__ = ["MOST", "moment", "synthesize"]
 COLUMNS = ("uid", "tid", "seq", "location_id", "lat", "lng")
 MOST = 1_000_000
 STEP = timedelta(minutes=1)
-"""Between two points, where times are wanted: their order, and nothing besides."""
+"""Between two points with artificial times, which only show their order."""
 YEARS = range(1970, 2200)
-"""Those that our own readers take for times of people."""
+"""The years that our own readers accept."""
 
 
 def synthesize(
@@ -38,14 +38,14 @@ def synthesize(
     seed: int = 0,
     start: str | None = None,
     terms: Terms = Terms(),  # noqa: B008 - frozen
-) -> Table:
-    """So many journeys as likely as those that were learned; none of them is anybody's.
+) -> Estimate:
+    """``count`` synthetic trajectories, drawn from the fitted model. None is a real one.
 
-    ``model`` is the result of `fit`. A journey of ``count`` is drawn with the shares that
-    `hotspots` says, held back towards flat as far as they are; of a direct question about
-    trips, between its zones. The same ``seed`` draws the same. Tools that insist on times get
-    made-up ones, a minute apart from ``start`` on (ISO 8601). ``terms`` are as in `hotspots`.
-    Raises `DomainError` for reports that do not tell of whole journeys.
+    ``model`` is the result of `fit`. Locations are drawn with the shares of `hotspots`, with
+    the same shrinkage; the trips of a frequency oracle are drawn between its zones. Equal
+    seeds draw equal trajectories. With ``start`` (ISO 8601), points get artificial times, one
+    minute apart, for tools that need them. ``terms`` are those of `hotspots`. Raises
+    `DomainError` for reports that do not contain whole trajectories or trips.
 
     >>> import nomadp
     >>> places = nomadp.synthetic_city(seed=1, places=50, trips=1).locations
@@ -59,19 +59,19 @@ def synthesize(
     _check_count(count)
     begin = None if start is None else moment(start)
     mechanism = mechanism_of(model)
-    few = missing("synthetic", mechanism, model.counts, terms, COLUMNS)
-    if few is not None:
-        return few
+    too_few = missing("synthetic", mechanism, model.counts, terms, COLUMNS)
+    if too_few is not None:
+        return too_few
     columns = _columns(model, count, np.random.default_rng(seed), begin)
     said: dict[str, Any] = {"synthetic": True, "seed": seed, "count": count}
-    said["poisoning_1pct"] = _fakes(model)
-    return Table("synthetic", columns, about("synthesize", model, terms, **said))
+    said["poisoning_1pct"] = _poisoning(model)
+    return Estimate("synthetic", columns, about("synthesize", model, terms, **said))
 
 
 def _check_count(count: int) -> None:
     if not 1 <= count <= MOST:
         raise DomainError(
-            f"journeys must be from 1 to {MOST}, got {count}",
+            f"count must be from 1 to {MOST}, got {count}",
             code="trajectory_count_out_of_range",
             count=count,
             most=MOST,
@@ -81,8 +81,8 @@ def _check_count(count: int) -> None:
 def _columns(
     model: Model, count: int, rng: Generator, begin: datetime | None
 ) -> dict[str, Any]:
-    """Drawn from what is public: nobody's journey is read."""
-    draw = _trips if model.mechanism.is_oracle else _journeys
+    """Drawn from the fitted model alone: no report is read again."""
+    draw = _trips if model.mechanism.is_oracle else _trajectories
     names = tuple(f"synthetic-{k}" for k in range(count))
     rows = Sequences(*joined(draw(model, count, rng)), names)
     points = point_rows(model, rows)
@@ -93,8 +93,8 @@ def _columns(
     return columns
 
 
-def _fakes(model: Model) -> dict[str, Any]:
-    """Of the shares that journeys are drawn with: of trips, or of visits at locations."""
+def _poisoning(model: Model) -> dict[str, Any]:
+    """Poisoning of the shares that are drawn from: of trips, or of visits at locations."""
     mechanism = model.mechanism
     if isinstance(mechanism, FrequencyOracle):
         return flow_poisoning(model, mechanism.partition, flow_shares(model))
@@ -103,11 +103,11 @@ def _fakes(model: Model) -> dict[str, Any]:
 
 
 def _trips(model: Model, count: int, rng: Generator) -> list[Ints]:
-    """Between two locations of the zones of a trip, any of a zone as likely."""
+    """Trips between two locations, uniform within the zones of each trip."""
     question = model.mechanism
-    shares = flow_shares(model).values  # refuses questions about single zones
+    shares = flow_shares(model).values  # refused for oracles of single zones
     if not isinstance(question, FrequencyOracle):
-        raise InvalidArgument("a direct question must have been asked", code="query_required")
+        raise InvalidArgument("the mechanism must be a frequency oracle", code="query_required")
     pair = rng.choice(len(shares), count, p=shares / shares.sum())
     order = np.argsort(question.partition.of, kind="stable")
     held = np.bincount(question.partition.of)
@@ -116,15 +116,15 @@ def _trips(model: Model, count: int, rng: Generator) -> list[Ints]:
     return list(order[first[zones] + rng.integers(0, held[zones])])
 
 
-def _journeys(model: Model, count: int, rng: Generator) -> list[Ints]:
-    """Of the lengths that were reported, by what all reports together say."""
+def _trajectories(model: Model, count: int, rng: Generator) -> list[Ints]:
+    """Trajectories of the reported lengths, from the posterior of all reports."""
     mechanism, bootstrap = model.mechanism, model.bootstrap
     found = model.counts.lengths(mechanism)
     law: Any = mechanism.report_law(next(iter(found)))
     if bootstrap is None or not law.whole:
         raise DomainError(
-            "synthetic journeys need reports of whole journeys, and those of "
-            f"{mechanism.name} are of single points; use atlas, or the question trips",
+            "synthetic trajectories need reports of whole trajectories, got those of "
+            f"{mechanism.name}, which are of single points; use atlas or trips",
             code="reports_of_points",
             mechanism=mechanism.name,
         )
@@ -148,7 +148,7 @@ def _journeys(model: Model, count: int, rng: Generator) -> list[Ints]:
 
 
 def moment(text: str) -> datetime:
-    """What made-up times begin at; `DomainError` if it is none."""
+    """The first artificial time; `DomainError` if ``text`` is not a time."""
     try:
         found = datetime.fromisoformat(text)
         found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
@@ -157,7 +157,7 @@ def moment(text: str) -> datetime:
     if found is None or found.year not in YEARS:
         raise DomainError(
             "start must be a time in ISO 8601 of the years 1970 to 2199, such as "
-            "2026-01-01T08:00:00Z, and is not",
+            "2026-01-01T08:00:00Z",
             code="invalid_start_time",
         )
     return found

@@ -33,7 +33,7 @@ from nomadp.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from nomadp.answers import Table
+    from nomadp.answers import Estimate
     from nomadp.inference.model import Model
     from nomadp.locations import LocationSet
 
@@ -203,10 +203,10 @@ def _check_outputs(options: dict[str, Any]) -> None:
         check_writable(kept, in_folder=False, is_made=False)
 
 
-def _write(table: "Table", world: "LocationSet", options: dict[str, Any]) -> None:
+def _write(table: "Estimate", world: "LocationSet", options: dict[str, Any]) -> None:
     """Write the estimates and their pictures: all files, or none."""
+    from nomadp.answers.estimate_files import flowmap_writes, table_writes
     from nomadp.answers.picture import picture_writes
-    from nomadp.answers.table_files import flowmap_writes, table_writes
     from nomadp.formats.atomic import written_whole
 
     rows = flowmap_writes if options["flowmap"] else table_writes
@@ -253,7 +253,7 @@ def _model(found: Evidence, options: dict[str, Any]) -> "Model | None":
     return learned
 
 
-def _top(table: "Table") -> list[dict[str, Any]]:
+def _top(table: "Estimate") -> list[dict[str, Any]]:
     """The largest shares of all times combined, then the largest of single times."""
     from nomadp.answers.columns import plain
     from nomadp.answers.place import ANY

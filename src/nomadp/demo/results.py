@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from nomadp.answers import run_query
+from nomadp.answers.estimate import Estimate
 from nomadp.answers.picture import with_shapes
-from nomadp.answers.table import Table
 from nomadp.budget import as_epsilon
 from nomadp.datasets.city import City, synthetic_city
 from nomadp.datasets.city_districts import city_districts
@@ -51,8 +51,8 @@ class Pair:
 
     name: str
     mechanism: str
-    estimate: Table
-    true: Table
+    estimate: Estimate
+    true: Estimate
     comparison: str
 
 
@@ -93,7 +93,7 @@ def _answers(
     trajectories: TrajectorySet,
     queries: Sequence[Mapping[str, Any]],
     seed: int,
-) -> list[Table]:
+) -> list[Estimate]:
     randomness = SeededRandom(seed).bound_to(mechanism.identity)
     counts = counts_of(
         mechanism, perturb_set(mechanism, trajectories, randomness, keep_tids=True)
@@ -103,7 +103,9 @@ def _answers(
     return [with_shapes(table, mechanism.locations) for table in tables]
 
 
-def _placed(estimate: Table, trajectories: TrajectorySet, areas: Zones) -> tuple[Table, str]:
+def _placed(
+    estimate: Estimate, trajectories: TrajectorySet, areas: Zones
+) -> tuple[Estimate, str]:
     """The true share of visits in each area."""
     visits = np.bincount(areas.of[trajectories.locations], minlength=len(areas)).astype(float)
     true = dict(zip(areas.names, visits / visits.sum(), strict=True))
@@ -111,7 +113,9 @@ def _placed(estimate: Table, trajectories: TrajectorySet, areas: Zones) -> tuple
     return _with_truth(estimate, "share", share), _comparison(estimate["share"], share, "areas")
 
 
-def _between(estimate: Table, trajectories: TrajectorySet, zones: Zones) -> tuple[Table, str]:
+def _between(
+    estimate: Estimate, trajectories: TrajectorySet, zones: Zones
+) -> tuple[Estimate, str]:
     """The true share of trips for each origin-destination pair."""
     first, last = trajectories.offsets[:-1], trajectories.offsets[1:] - 1
     start, end = (zones.of[trajectories.locations[at]] for at in (first, last))
@@ -125,7 +129,9 @@ def _between(estimate: Table, trajectories: TrajectorySet, zones: Zones) -> tupl
     return _with_truth(estimate, "flow", share), comparison
 
 
-def _sample(estimate: Table, trajectories: TrajectorySet, city: City) -> tuple[Table, str]:
+def _sample(
+    estimate: Estimate, trajectories: TrajectorySet, city: City
+) -> tuple[Estimate, str]:
     """Some true trajectories. They are not matched with decoded ones."""
     sample = trajectories.select(range(min(SHOWN, len(trajectories))))
     place = sample.locations
@@ -140,10 +146,10 @@ def _sample(estimate: Table, trajectories: TrajectorySet, city: City) -> tuple[T
     comparison = (
         f"Half of the decoded points have a credible radius of {middle_km:.2g} km or less."
     )
-    return Table("trajectories", column), comparison
+    return Estimate("trajectories", column), comparison
 
 
-def _with_truth(estimate: Table, value: str, share: Floats) -> Table:
+def _with_truth(estimate: Estimate, value: str, share: Floats) -> Estimate:
     """The estimate's rows with the true shares, which have no uncertainty."""
     exact = {"ci_low": share, "ci_high": share, "significant": np.ones(len(share), bool)}
     return replace(estimate, columns={**estimate.columns, value: share, **exact})

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from html import escape
 
+from nomadp.answers.estimate import Estimate
 from nomadp.answers.frame import Frame
 from nomadp.answers.legend import legend
 from nomadp.answers.scene import Scene, scene_of
@@ -10,7 +11,6 @@ from nomadp.answers.sections import listing
 from nomadp.answers.sentences import filter_words, row_name
 from nomadp.answers.summary import summary
 from nomadp.answers.svg import svg
-from nomadp.answers.table import Table
 from nomadp.datasets.city import synthetic_city
 from nomadp.demo.projection import FlatProjection
 from nomadp.demo.results import Pair, SimulatedSurvey, compared
@@ -68,7 +68,7 @@ def _source(by: str, how: SimulatedSurvey) -> str:
     return f"from {how.people:,} reports of {by} at ε = {how.epsilon}"
 
 
-def _figure(table: Table, locations: LocationSet, key: str, name: str, note: str) -> str:
+def _figure(table: Estimate, locations: LocationSet, key: str, name: str, note: str) -> str:
     scene = scene_of(table, locations)
     if scene is None:
         return ""

@@ -24,7 +24,7 @@ export function legend(drawn: Drawn): HTMLElement | null {
   if (!(drawn.areas?.length || drawn.dots?.some(({ row }) => row >= 0))) return null;
   const size = drawn.areas?.length
     ? null
-    : h("div", { "data-legend": "size" }, "Larger dots are larger shares.");
+    : h("div", { "data-legend": "size" }, "Larger dots: larger shares");
   return h(
     "div",
     { class: "legend" },
@@ -64,9 +64,9 @@ function values({ edges = [], has_intervals: isKnown = true }: Drawn): HTMLEleme
     const isLast = k === edges.length - 1;
     parts.push(svg("text", at, isLast ? percent(edge) : percent(edge).replace(" %", "")));
   });
-  const fewer = isKnown ? ", in fewer steps where it is less certain" : "";
+  const fewer = isKnown ? "; fewer shades where it is less certain" : "";
   const told = { "data-legend": isKnown ? "shares" : "shares-without-intervals" };
-  return h("div", told, `Share of all${fewer}`, drawing(width + 150, below + 18, ...parts));
+  return h("div", told, `Share${fewer}`, drawing(width + 150, below + 18, ...parts));
 }
 
 function nothing(): HTMLElement {
@@ -91,7 +91,7 @@ function nothing(): HTMLElement {
   return h(
     "div",
     { "data-legend": "nothing" },
-    "Too little to say",
+    "Too uncertain",
     drawing(CELL, 3 * ROW + 18, ...inside),
   );
 }
@@ -114,7 +114,7 @@ function flows({ curves = [], has_intervals: isKnown = true }: Drawn): HTMLEleme
     h(
       "div",
       { "data-legend": "width" },
-      "Wider is more trips",
+      "Wider: more trips",
       drawing(104, 24, line(0, 12, 1.6, "certain"), line(56, 12, 10, "certain")),
     ),
     ...(isKnown
@@ -122,7 +122,7 @@ function flows({ curves = [], has_intervals: isKnown = true }: Drawn): HTMLEleme
           h(
             "div",
             { "data-legend": "certainty" },
-            "Fainter is less certain",
+            "Fainter: less certain",
             drawing(210, 56, ...shades),
           ),
         ]
@@ -132,11 +132,11 @@ function flows({ curves = [], has_intervals: isKnown = true }: Drawn): HTMLEleme
           h(
             "div",
             { "data-legend": "less" },
-            "Dashed is less than flat",
+            "Dashed: below the baseline",
             drawing(104, 24, line(0, 12, 6, "certain", dashes)),
           ),
         ]
       : []),
-    h("div", { "data-legend": "direction" }, "Flows bend to the right of their way."),
+    h("div", { "data-legend": "direction" }, "Flows curve to the right of their direction."),
   ];
 }

@@ -16,14 +16,14 @@ export const HATCHED = "hatched";
 
 /** What it is called in the legend, as in legend.py. */
 export const WORDS: Record<string, string> = {
-  certain: "interval within a step",
-  fair: "within two steps",
+  certain: "interval within one shade",
+  fair: "within two shades",
   unsure: "wider",
 };
 
 /** The look of what has no known interval, and what it is called, as in legend.py. */
 export const UNKNOWN = "fair";
-export const UNKNOWN_SOURCE = "no interval known";
+export const UNKNOWN_SOURCE = "interval unknown";
 
 export function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();

@@ -1,6 +1,6 @@
-"""An answer: a small table that cannot be changed, and opens in every tool.
+"""The result of a query: a small immutable table that opens in every tool.
 
-It subclasses no frame. It streams itself to whatever reads Arrow, and turns into frames and
+It subclasses no frame. It streams itself to whatever reads Arrow, and converts to frames and
 files that say how it was made.
 """
 
@@ -13,11 +13,11 @@ import numpy as np
 
 from nomadp.answers.columns import Column, as_columns
 from nomadp.answers.description import as_about
+from nomadp.answers.estimate_files import flowmap_writes, read, table_writes
 from nomadp.answers.frames import from_arrow, to_arrow, to_geopandas, to_pandas, to_polars
 from nomadp.answers.geometry import value_column
 from nomadp.answers.numbers import decimals_of
 from nomadp.answers.shapes import Shapes
-from nomadp.answers.table_files import flowmap_writes, read, table_writes
 from nomadp.errors import SchemaError
 from nomadp.formats.arrow_objects import ArrowObject
 from nomadp.formats.atomic import written_whole
@@ -26,36 +26,37 @@ from nomadp.formats.measured_file import AnyPath
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["KINDS", "Table"]
+__all__ = ["KINDS", "Estimate"]
 
 KINDS = ("hotspots", "density", "flows", "trajectories", "lengths", "synthetic")
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """Columns of equal length, and what is to be known about them.
+class Estimate:
+    """The result of a query: columns of equal length, and facts about them.
 
-    >>> from nomadp.answers import Table
+    >>> from nomadp.answers import Estimate
     >>> column = {"location_id": ["a", "b"], "lat": [52.5, 52.6], "lng": [13.4, 13.5]}
-    >>> answer = Table("hotspots", {**column, "share": [0.7, 0.3]}, {"epsilon": "4"})
+    >>> answer = Estimate("hotspots", {**column, "share": [0.7, 0.3]}, {"epsilon": "4"})
     >>> answer.write("hot.geojson")
-    >>> Table.read("hot.geojson")["share"].tolist()
+    >>> Estimate.read("hot.geojson")["share"].tolist()
     [0.7, 0.3]
     """
 
     kind: str
-    """Which question it answers: one of `KINDS`."""
+    """The kind of estimate: one of `KINDS`."""
     columns: Mapping[str, Any]
     """Numbers as arrays, text as tuples, all of one length."""
     about: Mapping[str, Any] = field(default_factory=dict)
-    """Epsilon, mechanism, number of reports and so on: what JSON can say."""
+    """Epsilon, mechanism, number of reports and other facts, as JSON values."""
     shapes: Shapes | None = None
-    """What rows look like on a map; without, they are points at lat and lng."""
+    """The outlines of areas and places of flows; None for points at lat and lng."""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise SchemaError(
-                f"an answer must be one of {', '.join(KINDS)}, got {str(self.kind)[:80]}",
+                f"the kind of an estimate must be one of {', '.join(KINDS)}, got "
+                f"{str(self.kind)[:80]}",
                 code="unknown_answer_kind",
             )
         object.__setattr__(self, "columns", as_columns(self.columns))
@@ -73,12 +74,12 @@ class Table:
 
     @cached_property
     def decimals(self) -> int | None:
-        """How many digits after the point its shares have in percent, where people read."""
+        """Decimals of its shares, shown in percent."""
         return decimals_of(self.columns)
 
     def __repr__(self) -> str:
-        told = [f"{key}={self.about[key]}" for key in _TOLD if key in self.about]
-        return f"Table({', '.join([self.kind, f'{len(self)} rows', *told])})"
+        facts = [f"{key}={self.about[key]}" for key in _SHOWN if key in self.about]
+        return f"Estimate({', '.join([self.kind, f'{len(self)} rows', *facts])})"
 
     def _repr_html_(self) -> str:
         from nomadp.answers.notebook import notebook_html  # draws, which few need
@@ -90,36 +91,36 @@ class Table:
         return stream
 
     def to_arrow(self, *, geometry: bool = False) -> "pa.Table":
-        """A table of Arrow, described in its metadata; with ``geometry`` in WKB if asked."""
+        """An Arrow table, described in its metadata; ``geometry`` adds a column of WKB."""
         return to_arrow(self, geometry=geometry)
 
     def to_pandas(self) -> Any:
-        """A plain frame; its ``attrs`` say how it was made."""
+        """A pandas DataFrame; its ``attrs`` say how it was made."""
         return to_pandas(self)
 
     def to_polars(self) -> Any:
-        """A plain frame, which has no place for how it was made."""
+        """A polars DataFrame, which has no place for the facts in ``about``."""
         return to_polars(self)
 
     def to_geopandas(self) -> Any:
-        """A frame whose geometry is in EPSG:4326: points, outlines of areas, lines of flows."""
+        """A GeoDataFrame in EPSG:4326: points, outlines of areas or lines of flows."""
         return to_geopandas(self)
 
     @classmethod
-    def from_arrow(cls, data: ArrowObject, like: "Table | None" = None) -> "Table":
-        """Back from what streams to Arrow: Arrow itself, pandas, polars, GeoPandas, DuckDB.
+    def from_arrow(cls, data: ArrowObject, like: "Estimate | None" = None) -> "Estimate":
+        """An estimate from what streams to Arrow: Arrow, pandas, polars, GeoPandas, DuckDB.
 
-        ``like`` is an answer whose kind and facts the rows have, where a frame forgot its own.
+        ``like`` provides kind and facts if the frame lost its own.
         """
         return cls(*from_arrow(data, like))
 
     def write(
         self, path: AnyPath, *, geometry: bool | None = None, flowmap: bool = False
     ) -> None:
-        """A file as ``path`` ends: .csv, .csv.gz, .parquet, .geoparquet or .geojson.
+        """Write a file; ``path`` ends in .csv, .csv.gz, .parquet, .geoparquet or .geojson.
 
-        ``geometry`` makes .parquet GeoParquet, too. ``flowmap`` writes flows as flowmap.blue
-        reads them, `origin,dest,count`, and beside them their places as `NAME.locations.csv`.
+        ``geometry`` adds geometry to .parquet. ``flowmap`` writes flows for flowmap.blue:
+        `origin,dest,count`, and next to it the places as `NAME.locations.csv`.
         """
         if flowmap:
             written_whole(flowmap_writes(path, self))
@@ -129,16 +130,16 @@ class Table:
 
     @property
     def is_per_report(self) -> bool:
-        """Whether rows are of single reports; a file of them is for its owner alone."""
+        """Whether rows describe single reports; then only the owner may read the file."""
         return self.kind == "trajectories"
 
     @classmethod
-    def read(cls, path: AnyPath, like: "Table | None" = None) -> "Table":
-        """What `write` wrote, but for flow maps; ``like`` as in `from_arrow`."""
+    def read(cls, path: AnyPath, like: "Estimate | None" = None) -> "Estimate":
+        """Read what `write` wrote, except flow maps; ``like`` as in `from_arrow`."""
         return cls(*read(path, like))
 
-    def ranked(self) -> "Table":
-        """The largest share first; all times together come before each time."""
+    def ranked(self) -> "Estimate":
+        """The largest share first; all times of day combined come before each time."""
         value = value_column(self.columns)
         if ("rank" not in self.columns and "origin" not in self.columns) or not len(self):
             return self
@@ -148,13 +149,13 @@ class Table:
         order = np.lexsort((-np.asarray(self[value]), group))
         return self.rows(order.tolist())
 
-    def rows(self, at: Sequence[int]) -> "Table":
-        """Some of the rows, in this order."""
+    def rows(self, at: Sequence[int]) -> "Estimate":
+        """The rows at these positions, in this order."""
         picked: dict[str, Column] = {
             name: tuple(each[k] for k in at) if isinstance(each, tuple) else each[list(at)]
             for name, each in self.columns.items()
         }
-        return Table(self.kind, picked, self.about, self.shapes)
+        return Estimate(self.kind, picked, self.about, self.shapes)
 
 
-_TOLD = ("epsilon", "mechanism", "reports")
+_SHOWN = ("epsilon", "mechanism", "reports")

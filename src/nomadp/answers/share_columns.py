@@ -19,14 +19,14 @@ from nomadp.answers.significance import (
 )
 from nomadp.inference.shares import BootstrapFit, Shares, fewest_codewords
 
-__all__ = ["CODEWORDS_LEAST", "Estimates", "withheld_for"]
+__all__ = ["CODEWORDS_LEAST", "ShareColumns", "withheld_for"]
 
 CODEWORDS_LEAST = 64
 """In a codebook: with fewer, 90 % intervals were measured to contain the truth less often."""
 
 
 @dataclass(frozen=True, eq=False)
-class Estimates:
+class ShareColumns:
     """The shares of one estimate, and how reliable they are."""
 
     shares: Shares

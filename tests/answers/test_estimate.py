@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from nomadp.answers import Shapes, Table
+from nomadp.answers import Estimate, Shapes
 from nomadp.errors import SchemaError
 
 TWO = {"location_id": ["a", "b"], "share": [0.25, 0.75]}
 
 
 def test_columns_are_arrays_and_tuples_of_text_of_one_length() -> None:
-    table = Table("hotspots", {**TWO, "rank": [2, 1], "told": [True, False]})
+    table = Estimate("hotspots", {**TWO, "rank": [2, 1], "told": [True, False]})
     assert len(table) == 2
     assert table["location_id"] == ("a", "b")
     kinds = [table[name].dtype for name in ("share", "rank", "told")]
@@ -22,7 +22,7 @@ def test_columns_are_arrays_and_tuples_of_text_of_one_length() -> None:
 
 def test_nothing_about_it_can_be_changed() -> None:
     share, about = np.array([0.25, 0.75]), {"epsilon": "4", "refused": {"late": 1}}
-    table = Table("hotspots", {"share": share}, about)
+    table = Estimate("hotspots", {"share": share}, about)
     share[0] = 9
     about["refused"] = {}
     assert table["share"].tolist() == [0.25, 0.75]
@@ -51,29 +51,29 @@ def test_nothing_about_it_can_be_changed() -> None:
 )
 def test_what_is_no_column_is_refused(columns: dict[str, object], code: str) -> None:
     with refused(SchemaError, code):
-        Table("hotspots", columns)
+        Estimate("hotspots", columns)
 
 
 @pytest.mark.parametrize("about", [{"x": np.nan}, {"x": object()}, {"table": 1}, {"x": {1, 2}}])
 def test_facts_must_be_what_json_can_say(about: dict[str, object]) -> None:
     with refused(SchemaError, "about_not_json"):
-        Table("hotspots", TWO, about)
+        Estimate("hotspots", TWO, about)
 
 
 def test_an_unknown_kind_or_column_is_refused_by_name() -> None:
     with refused(SchemaError, "unknown_answer_kind"):
-        Table("weather", TWO)
+        Estimate("weather", TWO)
     with pytest.raises(KeyError) as caught:
-        Table("hotspots", TWO)["shares"]
+        Estimate("hotspots", TWO)["shares"]
     assert {*TWO, "shares"} <= set(re.findall(r"\w+", str(caught.value)))
 
 
-def test_its_repr_tells_kind_size_and_promise(hotspots: Table) -> None:
-    told = "Table(hotspots, 60 rows, epsilon=4, mechanism=atlas, reports=5000)"
+def test_its_repr_tells_kind_size_and_promise(hotspots: Estimate) -> None:
+    told = "Estimate(hotspots, 60 rows, epsilon=4, mechanism=atlas, reports=5000)"
     assert repr(hotspots) == told
 
 
-def test_some_rows_keep_the_rest(density: Table) -> None:
+def test_some_rows_keep_the_rest(density: Estimate) -> None:
     some = density.rows([3, 1])
     assert some["zone"] == (density["zone"][3], density["zone"][1])
     assert some["share"].tolist() == density["share"][[3, 1]].tolist()

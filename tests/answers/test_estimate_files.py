@@ -16,17 +16,17 @@ import pytest
 from refusals import refused
 from same_answers import assert_same
 
-from nomadp.answers import Table
-from nomadp.answers.table_files import flowmap_writes, table_writes
+from nomadp.answers import Estimate
+from nomadp.answers.estimate_files import flowmap_writes, table_writes
 from nomadp.errors import OutputError, SchemaError
 
 MAPPED = ("hotspots", "density", "flows")
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
-def test_tables_come_back(answer: Table, suffix: str, tmp_path: Path) -> None:
+def test_tables_come_back(answer: Estimate, suffix: str, tmp_path: Path) -> None:
     answer.write(tmp_path / f"answer{suffix}")
-    assert_same(Table.read(tmp_path / f"answer{suffix}"), answer, outlines=False)
+    assert_same(Estimate.read(tmp_path / f"answer{suffix}"), answer, outlines=False)
 
 
 @pytest.mark.parametrize("suffix", [".geoparquet", ".geojson"])
@@ -34,21 +34,21 @@ def test_tables_come_back(answer: Table, suffix: str, tmp_path: Path) -> None:
 def test_maps_come_back_with_their_outlines(
     kind: str, suffix: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    answer: Table = request.getfixturevalue(kind)
+    answer: Estimate = request.getfixturevalue(kind)
     answer.write(tmp_path / f"answer{suffix}")
-    back = Table.read(tmp_path / f"answer{suffix}")
+    back = Estimate.read(tmp_path / f"answer{suffix}")
     assert_same(back, answer, outlines=kind != "flows")
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".geojson"])
 def test_decimals_that_are_not_known_come_back(suffix: str, tmp_path: Path) -> None:
     column = {"lat": [1.5, 2.5], "lng": [3.5, 4.5], "share": [0.1 + 0.2, np.nan]}
-    table = Table("density", column, {"epsilon": "4"})
+    table = Estimate("density", column, {"epsilon": "4"})
     table.write(tmp_path / f"x{suffix}")
-    assert_same(Table.read(tmp_path / f"x{suffix}"), table)
+    assert_same(Estimate.read(tmp_path / f"x{suffix}"), table)
 
 
-def test_csv_is_plain_and_its_facts_stand_beside(hotspots: Table, tmp_path: Path) -> None:
+def test_csv_is_plain_and_its_facts_stand_beside(hotspots: Estimate, tmp_path: Path) -> None:
     hotspots.write(tmp_path / "hot.csv.gz")
     with gzip.open(tmp_path / "hot.csv.gz", "rt", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -60,7 +60,7 @@ def test_csv_is_plain_and_its_facts_stand_beside(hotspots: Table, tmp_path: Path
 
 
 def test_a_table_never_stands_without_saying_how_it_was_made(
-    hotspots: Table, flows: Table, tmp_path: Path
+    hotspots: Estimate, flows: Estimate, tmp_path: Path
 ) -> None:
     for writes in (
         table_writes(tmp_path / "x.csv", hotspots),
@@ -73,7 +73,7 @@ def test_a_table_never_stands_without_saying_how_it_was_made(
 def test_geoparquet_opens_in_geopandas_with_its_crs(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    answer: Table = request.getfixturevalue(kind)
+    answer: Estimate = request.getfixturevalue(kind)
     answer.write(tmp_path / "x.parquet", geometry=True)
     frame = geopandas.read_parquet(tmp_path / "x.parquet")
     assert frame.crs.equals("OGC:CRS84")
@@ -88,7 +88,7 @@ def test_geoparquet_opens_in_geopandas_with_its_crs(
     assert set(column["geometry_types"]) == kinds
 
 
-def test_geoparquet_is_a_plain_table_to_duckdb(density: Table, tmp_path: Path) -> None:
+def test_geoparquet_is_a_plain_table_to_duckdb(density: Estimate, tmp_path: Path) -> None:
     density.write(tmp_path / "x.geoparquet")
     found = duckdb.sql(f"select * from read_parquet('{tmp_path / 'x.geoparquet'}')")
     names = [*density.columns, "geometry"]
@@ -98,7 +98,7 @@ def test_geoparquet_is_a_plain_table_to_duckdb(density: Table, tmp_path: Path) -
 
 
 def test_geoparquet_has_geometry_and_crs_to_duckdb_itself(
-    density: Table, tmp_path: Path
+    density: Estimate, tmp_path: Path
 ) -> None:
     if int(duckdb.__version__.partition(".")[0]) < 2:
         pytest.skip("before 2.0, only the extension spatial of DuckDB knows geometry")
@@ -129,7 +129,7 @@ def test_geoparquet_has_geometry_and_crs_to_duckdb_spatial(
     request: pytest.FixtureRequest,
     tmp_path: Path,
 ) -> None:
-    answer: Table = request.getfixturevalue(kind)
+    answer: Estimate = request.getfixturevalue(kind)
     answer.write(tmp_path / "x.geoparquet")
     table, wanted = f"read_parquet('{tmp_path / 'x.geoparquet'}')", answer.to_geopandas()
     query = f"select st_geometrytype(geometry), st_aswkb(geometry) from {table}"
@@ -149,7 +149,7 @@ def test_geoparquet_opens_in_gdal(
 ) -> None:
     if "Parquet" not in pyogrio.list_drivers():
         pytest.skip("the GDAL in pyogrio's wheel has no driver for Parquet")
-    answer: Table = request.getfixturevalue(kind)
+    answer: Estimate = request.getfixturevalue(kind)
     answer.write(tmp_path / "x.parquet", geometry=True)
     frame, wanted = pyogrio.read_dataframe(tmp_path / "x.parquet"), answer.to_geopandas()
     assert frame.crs.equals("OGC:CRS84") or frame.crs.to_epsg() == 4326  # by GDAL's version
@@ -163,7 +163,7 @@ def test_geoparquet_opens_in_gdal(
 def test_geojson_opens_in_gdal(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    answer: Table = request.getfixturevalue(kind)
+    answer: Estimate = request.getfixturevalue(kind)
     answer.write(tmp_path / "x.geojson")
     frame = pyogrio.read_dataframe(tmp_path / "x.geojson")
     assert frame.crs.to_epsg() == 4326
@@ -172,7 +172,7 @@ def test_geojson_opens_in_gdal(
     assert frame[value].tolist() == answer[value].tolist()
 
 
-def test_flow_maps_have_their_names_and_places(flows: Table, tmp_path: Path) -> None:
+def test_flow_maps_have_their_names_and_places(flows: Estimate, tmp_path: Path) -> None:
     flows.write(tmp_path / "flows.csv", flowmap=True)
     with (tmp_path / "flows.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -187,7 +187,7 @@ def test_flow_maps_have_their_names_and_places(flows: Table, tmp_path: Path) -> 
     assert {row["origin"] for row in rows} <= places.keys()
 
 
-def test_a_flow_map_of_no_flows_is_refused(hotspots: Table, tmp_path: Path) -> None:
+def test_a_flow_map_of_no_flows_is_refused(hotspots: Estimate, tmp_path: Path) -> None:
     with refused(SchemaError, "not_flows", answer="hotspots"):
         hotspots.write(tmp_path / "x.csv", flowmap=True)
     assert list(tmp_path.iterdir()) == []
@@ -202,14 +202,16 @@ def test_a_flow_map_of_no_flows_is_refused(hotspots: Table, tmp_path: Path) -> N
     ],
 )
 def test_what_cannot_be_written_is_refused_and_leaves_nothing(
-    name: str, geometry: bool | None, code: str, hotspots: Table, tmp_path: Path
+    name: str, geometry: bool | None, code: str, hotspots: Estimate, tmp_path: Path
 ) -> None:
     with refused(SchemaError, code):
         hotspots.write(tmp_path / name, geometry=geometry)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_lengths_on_a_map_are_refused_and_leave_nothing(lengths: Table, tmp_path: Path) -> None:
+def test_lengths_on_a_map_are_refused_and_leave_nothing(
+    lengths: Estimate, tmp_path: Path
+) -> None:
     for name in ("x.geojson", "x.geoparquet"):
         with refused(SchemaError, "no_geometry", answer="lengths"):
             lengths.write(tmp_path / name)
@@ -236,7 +238,7 @@ def test_files_of_others_are_refused(
 ) -> None:
     (tmp_path / name).write_bytes(content)
     with refused(SchemaError, code):
-        Table.read(tmp_path / name)
+        Estimate.read(tmp_path / name)
 
 
 @pytest.mark.parametrize(
@@ -248,20 +250,20 @@ def test_files_of_others_are_refused(
         lambda text: text + '"',
     ],
 )
-def test_a_spoilt_csv_is_refused(spoil: object, hotspots: Table, tmp_path: Path) -> None:
+def test_a_spoilt_csv_is_refused(spoil: object, hotspots: Estimate, tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     hotspots.write(path)
     path.write_text(spoil(path.read_text()))  # type: ignore[operator]
     with pytest.raises(SchemaError):
-        Table.read(path)
+        Estimate.read(path)
 
 
-def test_a_newer_format_is_refused(hotspots: Table, tmp_path: Path) -> None:
+def test_a_newer_format_is_refused(hotspots: Estimate, tmp_path: Path) -> None:
     hotspots.write(tmp_path / "x.csv")
     beside = tmp_path / "x.csv.meta.json"
     beside.write_text(beside.read_text().replace('"format": 1', '"format": 2'))
     with refused(SchemaError, "unknown_table_format", format="2"):
-        Table.read(tmp_path / "x.csv")
+        Estimate.read(tmp_path / "x.csv")
 
 
 @pytest.mark.parametrize("cell", ["=HYPERLINK(1)", "+1", "-1", "@SUM(1)", "\tx"])
@@ -269,7 +271,7 @@ def test_a_newer_format_is_refused(hotspots: Table, tmp_path: Path) -> None:
 def test_a_spreadsheet_works_nothing_out_if_asked(
     cell: str, safe: bool, tmp_path: Path
 ) -> None:
-    table = Table("density", {"zone": [cell, "a=b"], "share": [-0.5, 0.5]}, {})
+    table = Estimate("density", {"zone": [cell, "a=b"], "share": [-0.5, 0.5]}, {})
     (write,) = (
         each
         for path, each in table_writes(tmp_path / "x.csv", table, for_spreadsheets=safe).items()

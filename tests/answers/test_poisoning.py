@@ -9,8 +9,8 @@ from worlds import scattered
 
 from nomadp.answers import flows
 from nomadp.answers.poisoning import (
-    FAKE_PART,
-    SURE,
+    INVALID_PART,
+    PROOF_LEVEL,
     fit_poisoning,
     invalid_reports_at_least,
     oracle_poisoning_of,
@@ -58,7 +58,7 @@ def test_the_worst_of_all_fakes_moves_a_direct_answer_as_far_as_is_said(epsilon,
     for chosen in combinations(range(law.size), law.entries):  # every report there is
         support = np.isin(np.arange(law.size), chosen)
         told = np.bincount(asked, (support - other) / (true - other))
-        moves.append(FAKE_PART * (told - values))
+        moves.append(INVALID_PART * (told - values))
     found = oracle_poisoning_of(question, asked, values)
     assert found["increase"] == pytest.approx(min(max(np.max(moves), 0), 1))
     assert found["decrease"] == pytest.approx(min(max(-np.min(moves), 0), 1))
@@ -86,8 +86,8 @@ def test_with_what_was_learned_held_fixed_the_worst_fake_moves_as_far_as_is_said
     was = table @ evidence.expected_counts(prior, counts)
     moves = []
     for one in every:
-        faked = (1 - FAKE_PART) * counts
-        faked[one] += FAKE_PART
+        faked = (1 - INVALID_PART) * counts
+        faked[one] += INVALID_PART
         told = table @ evidence.expected_counts(prior, faked)
         moves.append(shares.shrinkage_weight * (told - was) / was.sum())
     assert shares.shrinkage_weight > 0
@@ -120,9 +120,9 @@ def test_fakes_of_one_time_move_it_farther_than_all_times_together():
     law = trips.channel
     assert law.entries == 1
     span = float(law.true_chance - law.other_chance)
-    least = FAKE_PART * (1 - float(law.other_chance)) / span
+    least = INVALID_PART * (1 - float(law.other_chance)) / span
     answer = flows(learned)
-    assert answer.about["poisoning_1pct"]["increase"] >= least - FAKE_PART * np.min(
+    assert answer.about["poisoning_1pct"]["increase"] >= least - INVALID_PART * np.min(
         answer["flow"]
     )
 
@@ -144,6 +144,8 @@ def test_a_report_that_came_too_often_proves_as_many_fakes_as_chance_leaves(name
     law = mechanism.report_law(length)
     most = law.channel.true_chance if name == "visits" else law.channel.extremes[1]
     trials = law.channel.size if name == "visits" else length
-    least = next(k for k in range(501) if binom.sf(499 - k, 500, float(most)) >= SURE / trials)
+    least = next(
+        k for k in range(501) if binom.sf(499 - k, 500, float(most)) >= PROOF_LEVEL / trials
+    )
     assert least > 0
     assert invalid_reports_at_least(learned) == least * length

@@ -23,7 +23,7 @@ from nomadp.formats.json_files import collection, write_features
 from nomadp.formats.measured_file import AnyPath, MeasuredFile
 
 if TYPE_CHECKING:
-    from nomadp.answers.table import Table
+    from nomadp.answers.estimate import Estimate
 
 __all__ = ["SUFFIXES", "flowmap_writes", "read", "table_writes"]
 
@@ -35,7 +35,7 @@ MEMBER = "nomadp"
 
 def table_writes(
     path: AnyPath,
-    table: "Table",
+    table: "Estimate",
     *,
     geometry: bool | None = None,
     for_spreadsheets: bool = False,
@@ -73,7 +73,7 @@ def _safe(columns: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _csv_writes(files: dict[Path, dict[str, Any]], table: "Table") -> dict[Path, Write]:
+def _csv_writes(files: dict[Path, dict[str, Any]], table: "Estimate") -> dict[Path, Write]:
     """Tables whose description stands beside the first of them."""
     # First: a table never stands without saying how it was made.
     about = beside(next(iter(files)))
@@ -89,7 +89,7 @@ def _write_parquet(path: Path, made: Any) -> None:
     pq.write_table(made, path)
 
 
-def _features(table: "Table", found: list[Geometry | None]) -> Iterator[Any]:
+def _features(table: "Estimate", found: list[Geometry | None]) -> Iterator[Any]:
     columns = {name: plain(each) for name, each in table.columns.items()}
     for row, each in enumerate(found):
         place = each and {"type": each.kind, "coordinates": each.coordinates}
@@ -98,7 +98,7 @@ def _features(table: "Table", found: list[Geometry | None]) -> Iterator[Any]:
 
 
 def flowmap_writes(
-    path: AnyPath, table: "Table", *, for_spreadsheets: bool = False
+    path: AnyPath, table: "Estimate", *, for_spreadsheets: bool = False
 ) -> dict[Path, Write]:
     """`origin,dest,count` as flowmap.blue reads it, and its locations in a file beside.
 
@@ -136,7 +136,7 @@ def flowmap_writes(
     return _csv_writes(made, table)
 
 
-def read(path: AnyPath, like: "Table | None") -> Parts:
+def read(path: AnyPath, like: "Estimate | None") -> Parts:
     """What `write` wrote; ``like`` describes a file that says nothing of itself."""
     found = file_path(path, SUFFIXES)
     check_readable(found)
@@ -150,7 +150,7 @@ def read(path: AnyPath, like: "Table | None") -> Parts:
     return parts_of(description, _read_csv(found, column_kinds(description)))
 
 
-def _read_parquet(path: Path, like: "Table | None") -> Parts:
+def _read_parquet(path: Path, like: "Estimate | None") -> Parts:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -166,7 +166,7 @@ def _read_parquet(path: Path, like: "Table | None") -> Parts:
     return from_arrow(found, like)
 
 
-def _read_geojson(path: Path, like: "Table | None") -> Parts:
+def _read_geojson(path: Path, like: "Estimate | None") -> Parts:
     content = collection(path)
     about = describe(like).decode() if like else json.dumps(content.get(MEMBER))
     description = said(about, str(path))
