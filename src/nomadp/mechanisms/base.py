@@ -295,6 +295,19 @@ class Mechanism(ABC):
         """
         return None
 
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        # A dataclass writes its own __repr__ unless its class body has one.
+        cls.__repr__ = cls.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        """The options that differ from their defaults; no coordinates."""
+        changed = {f.name for f in fields(self) if getattr(self, f.name) != f.default}
+        options = {k: v for k, v in self.get_params().items() if k in changed}
+        shown = {"epsilon": self.epsilon, "locations": len(self.locations)}
+        shown |= {k: v for k, v in options.items() if k != "epsilon"}
+        return f"{self.name.upper()}({', '.join(f'{k}={v}' for k, v in shown.items())})"
+
     def get_params(self) -> dict[str, Any]:
         """The options as plain values; the location set is named by its hash elsewhere."""
         options = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "locations"}
