@@ -31,7 +31,7 @@ def commands(block: str) -> Iterator[list[str]]:
 
 def test_the_page_has_commands_and_python() -> None:
     asked = [words for kind, block in BLOCKS if not kind for words in commands(block)]
-    assert {"query", "explain", "perturb"} <= {words[0] for words in asked}
+    assert {"query", "plan", "perturb"} <= {words[0] for words in asked}
     assert {kind for kind, _ in BLOCKS if kind} == {"python"}
 
 

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from math import exp
+from typing import Any
 
 import pytest
 from refusals import refused
@@ -51,3 +52,25 @@ def test_a_guarantee_is_said_and_so_is_what_it_does_not_cover(wording):
 def test_refuses_a_length_that_no_trajectory_has():
     with refused(DomainError, "length_out_of_range", length=0):
         explain(make_mechanism("exp", scattered(9), 1), 0)
+
+
+def test_printing_an_explanation_shows_its_split_its_guarantee_and_what_it_leaves_out() -> None:
+    explanation = explain(make_mechanism("tp", scattered(9), 1), 3)
+    lines = str(explanation).splitlines()
+    assert {step.name for step in explanation.split.steps} <= {
+        line.split()[0] for line in lines if line
+    }
+    assert any(explanation.guarantee in line for line in lines)
+    assert [line[4:] for line in lines if line.startswith("  - ")] == [*explanation.not_covered]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "shown"),
+    [
+        ("atlas", {}, "ATLAS(epsilon=4, locations=9)"),
+        ("trips", {"zones": "grid:2"}, "TRIPS(epsilon=4, locations=9, zones=grid:2)"),
+        ("brr", {"near_count": 3}, "BRR(epsilon=4, locations=9, near_count=3)"),
+    ],
+)
+def test_a_mechanism_shows_what_was_chosen(name: str, options: Any, shown: str) -> None:
+    assert repr(make_mechanism(name, scattered(9), 4, **options)) == shown

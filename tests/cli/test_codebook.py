@@ -62,7 +62,7 @@ def test_says_the_hash_to_pin(folder: Path, build: Run, run: Run, wording: Any) 
     # Without locations nothing can be built again.
     assert "follows_recipe" not in as_json(run(*show, "--json"))
     for name, text in {"build": made, "show": compared}.items():
-        wording("cli", f"atlas {name}", text, hide={sha256: "HASH"})
+        wording("cli", f"codebook {name}", text, hide={sha256: "HASH"})
 
 
 def test_a_forged_recipe_is_found_out(folder: Path, build: Run, run: Run, wording: Any) -> None:

@@ -74,4 +74,4 @@ def test_counts_the_papers_sets_it_can_see(
     monkeypatch.setenv("NOMADP_DATA", str(folder))
     (folder / "nyc").mkdir()
     (folder / "nyc" / "locations.csv").touch()
-    assert as_json(run("doctor", "--json"))["paper data"] == "1 of 4 sets in NOMADP_DATA"
+    assert as_json(run("doctor", "--json"))["paper data"] == "1 of 4 data sets in NOMADP_DATA"

@@ -172,7 +172,7 @@ def test_what_few_codewords_cannot_claim_is_left_out_and_said(
         for row in told["top"]
         for name in ("ci_low", "ci_high", "p_value", "significant")
     } == {None}
-    wording("cli", "ask, without intervals", ask("flows", "--zones", "grid:2").stdout)
+    wording("cli", "query, without intervals", ask("flows", "--zones", "grid:2").stdout)
 
 
 @pytest.mark.usefixtures("crowd")
@@ -186,7 +186,7 @@ def test_people_read_the_greatest_shares_and_what_flat_says(
 def test_says_when_reports_tell_nothing(perturb: Run, ask: Run, wording: Any) -> None:
     perturb("--seed", "1", "--mechanism", "starts", "--zones", "grid:3", "--epsilon", "0.1")
     assert as_json(ask("hotspots", "--json"))["significance"]["significant"] == 0
-    wording("cli", "ask, where reports tell nothing", ask("hotspots").stdout)
+    wording("cli", "query, where reports show nothing", ask("hotspots").stdout)
 
 
 @pytest.mark.usefixtures("crowd")

@@ -86,7 +86,7 @@ def test_a_report_as_json_holds_its_receipt(report: Run) -> None:
     (receipt,) = said["reports"]
     assert receipt["state"] == "accepted"
     assert receipt["task_id"] == BUNDLE.task.id
-    assert (said["spent"], said["left"], said["lifetime"]) == ("3/2", "7/2", "5")
+    assert (said["used"], said["remaining"], said["lifetime"]) == ("3/2", "7/2", "5")
 
 
 def test_a_task_may_be_a_folder_and_its_collector_named(
@@ -279,7 +279,7 @@ def test_the_ledger_tells_what_was_spent(run: Run, report: Run, wording: Any) ->
     report("--queue")
     said = as_json(run("ledger", "show", "--json"))
     (task,) = said["tasks"]
-    assert (said["spent"], said["left"]) == ("3", "17")
+    assert (said["used"], said["remaining"]) == ("3", "17")
     assert (task["reports"], task["reports_per_contributor"]) == (2, 3)
     states = {"charged": 0, "waiting": 1, "accepted": 1, "stopped": 0}
     assert task["states"] == states
@@ -295,16 +295,16 @@ def test_the_ledger_tells_what_was_spent(run: Run, report: Run, wording: Any) ->
 def test_a_ledger_may_be_named_before_or_after_its_command(run: Run, report: Run) -> None:
     report("--home", "mine")
     for words in (["--home", "mine", "show"], ["show", "--home", "mine"]):
-        assert as_json(run("ledger", *words, "--json"))["spent"] == "3/2"
+        assert as_json(run("ledger", *words, "--json"))["used"] == "3/2"
     both = ["--home", "other", "show", "--home", "mine"]
-    assert as_json(run("ledger", *both, "--json"))["spent"] == "3/2"
-    assert as_json(run("ledger", "--home", "other", "show", "--json"))["spent"] == 0
+    assert as_json(run("ledger", *both, "--json"))["used"] == "3/2"
+    assert as_json(run("ledger", "--home", "other", "show", "--json"))["used"] == 0
 
 
 def test_looking_at_no_ledger_begins_none(run: Run, folder: Path) -> None:
     assert run("ledger", "show").exit_code == 0
     said = as_json(run("ledger", "show", "--json"))
-    assert (said["spent"], said["receipts"]) == (0, [])
+    assert (said["used"], said["receipts"]) == (0, [])
     assert not (folder / "home").exists()
 
 
@@ -329,7 +329,7 @@ def test_nothing_a_script_sees_depends_on_the_journey(
         answer = json.loads(result.stdout)
         for each in answer["reports"]:
             del each["report_id"]
-        for name in ("spent", "left"):
+        for name in ("used", "remaining"):
             del answer[name]
         said.append((result.exit_code, answer, result.stderr))
     assert said[0] == said[1]

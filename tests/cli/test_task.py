@@ -50,7 +50,7 @@ def test_every_parameter_can_be_given(create: Run, folder: Path) -> None:
     numbers = task.reports_per_contributor, task.min_batch_size, task.retention
     assert numbers == (5, 7, 2400)
     assert (task.time_precision, task.send_within) == (3600, 60)
-    assert said["promise"]["odds_in_all_at_most"] == "485165195.41"
+    assert said["guarantee"]["odds_in_all_at_most"] == "485165195.41"
 
 
 def test_a_record_for_the_registry_is_written(create: Run, folder: Path) -> None:

@@ -55,6 +55,20 @@ class Explanation:
         """
         return posterior_bounds(self._odds) if self.mechanism.private else None
 
+    def __str__(self) -> str:
+        mechanism, points = self.mechanism, "point" if self.length == 1 else "points"
+        lines = [
+            f"{mechanism.name} version {mechanism.version} at epsilon {mechanism.epsilon}, "
+            f"{self.length} {points}",
+            "",
+            *_split_table(self.split),
+            "",
+            f"Guarantee: {self.guarantee}.",
+        ]
+        if self.posterior_bounds is not None:
+            lines.append(_posterior_sentence(self.posterior_bounds))
+        return "\n".join([*lines, "Not covered:", *(f"  - {x}" for x in self.not_covered)])
+
     def as_dict(self) -> dict[str, Any]:
         return {
             "mechanism": self.mechanism.name,
@@ -118,3 +132,37 @@ def explain(mechanism: Mechanism, length: int) -> Explanation:
             length=length,
         )
     return Explanation(mechanism, length)
+
+
+def _split_table(split: Split) -> list[str]:
+    """What each kind of draw spends, as aligned lines."""
+    header = ("step", "copy", "draws", "each", "(at most)", "together", "(at most)")
+    rows = [
+        (
+            step.name,
+            str(step.copy or "-"),
+            str(step.count),
+            str(step.share),
+            format_epsilon(step.share),
+            str(step.total),
+            format_epsilon(step.total),
+        )
+        for step in split.steps
+    ]
+    total = sum((step.total for step in split.steps), Fraction())
+    draws = str(sum(step.count for step in split.steps))
+    table = [header, *rows, ("total", "", draws, "", "", str(total), format_epsilon(total))]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])])
+        for row in table
+    ]
+
+
+def _posterior_sentence(bounds: dict[str, str]) -> str:
+    (prior, posterior), *others = bounds.items()
+    rest = "; ".join(f"from {low} % to {high} %" for low, high in others)
+    return (
+        f"Someone who is {prior} % sure of a guess can become at most {posterior} % sure after "
+        f"seeing the report (likewise {rest})."
+    )

@@ -1,4 +1,4 @@
-"""``nomadp collector``: what an operator does with a collector's store."""
+"""``nomadp collector``: maintenance of a collector's store."""
 
 from contextlib import closing
 from pathlib import Path
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 __all__ = ["collector"]
 
 COMMANDS = {
-    "status": "Tasks, reports, and what was refused for which reason.",
-    "export": "The reports of a task as Parquet.",
-    "backup": "All of a store in one file, while it is in use.",
-    "restore": "A backup into a new store.",
-    "migrate": "One store into another, say a file into PostgreSQL.",
-    "clock": "Whether the clock can be believed, and that it is right.",
-    "check": "Whether a store is whole, and what to do if it is not.",
-    "tokens": "A new token for the analyst or the operator.",
+    "status": "Count reports and refusals, by task and reason.",
+    "export": "Write the reports of a task to Parquet.",
+    "backup": "Copy a store into one file, while it is in use.",
+    "restore": "Copy a backup into a new store.",
+    "migrate": "Copy one store into another, such as a file into PostgreSQL.",
+    "clock": "Check or confirm this machine's clock.",
+    "check": "Verify a store, and say how to repair it.",
+    "tokens": "Create a new token for the analyst or the operator.",
 }
-"""Each is here, or in the module nomadp.cli.collector_NAME with a command of its name."""
+"""Each is in this module, or in nomadp.cli.collector_NAME."""
 
 store_option = click.option(
     "--store",
@@ -34,7 +34,7 @@ store_option = click.option(
     show_default=True,
     metavar="STORE",
     envvar="NOMADP_STORE",
-    help="A file, or postgresql://USER@HOST/DATABASE.",
+    help="File of the store, or postgresql://USER@HOST/DATABASE.",
 )
 
 
@@ -49,7 +49,7 @@ def opened_store(named: str, *, new: bool = False) -> "Store":
 
 @click.group(cls=CommandModules, summaries=COMMANDS, modules="nomadp.cli.collector_{}")
 def collector() -> None:
-    """Look after the store of a collector; "nomadp serve" runs one. All take --json.
+    """Maintain the store of a collector, which "nomadp serve" runs. All commands take --json.
 
     \b
     Example:
@@ -62,14 +62,14 @@ def collector() -> None:
 
 @collector.command()
 @store_option
-@click.option("--task", "task_id", required=True, metavar="ID", help="Which task.")
+@click.option("--task", "task_id", required=True, metavar="ID", help="Id of the task.")
 @out_option("Reports: .parquet.", ".parquet")
 @json_option
 def export(*, store: str, task_id: str, out: Path) -> Answer:
-    """Reports as "nomadp perturb" writes them, for "nomadp query", "decode" and clusters.
+    """Write the reports of a task to a file, for "nomadp query", "decode" and clusters.
 
-    In the order of their random ids, each with its epoch: nothing of senders is there to be
-    exported.
+    The file has the layout of "nomadp perturb". Reports are sorted by their random ids, each
+    with its epoch. The store contains nothing about senders.
 
     \b
     Example:
@@ -84,10 +84,10 @@ def export(*, store: str, task_id: str, out: Path) -> Answer:
 
 @collector.command()
 @store_option
-@out_option("A store of its own: .sqlite.", ".sqlite")
+@out_option("The backup: .sqlite.", ".sqlite")
 @json_option
 def backup(*, store: str, out: Path) -> Answer:
-    """Everything as of one moment, in a file that can be served itself.
+    """Copy a store, as of one moment, into a file that can be served itself.
 
     \b
     Example:
@@ -104,7 +104,7 @@ def backup(*, store: str, out: Path) -> Answer:
 @store_option
 @json_option
 def restore(*, backup_file: Path, store: str) -> Answer:
-    """BACKUP into a new store; one that was interrupted is taken up again.
+    """Copy BACKUP into a new store. An interrupted copy resumes.
 
     \b
     Example:
@@ -115,13 +115,13 @@ def restore(*, backup_file: Path, store: str) -> Answer:
 
 @collector.command()
 @store_option
-@click.option("--to", "target", required=True, metavar="STORE", help="Where to.")
+@click.option("--to", "target", required=True, metavar="STORE", help="Store to copy into.")
 @json_option
 def migrate(*, store: str, target: str) -> Answer:
-    """One store into another that is empty; an interrupted one is taken up again.
+    """Copy one store into another, empty one. An interrupted copy resumes.
 
-    Stop the collector first: what came in during the copy would not be in it, so a store that
-    is in use is refused.
+    Stop the collector first. A store that is in use is refused, because reports that arrive
+    during the copy would be missing from it.
 
     \b
     Example:
@@ -130,7 +130,7 @@ def migrate(*, store: str, target: str) -> Answer:
     source = opened_store(store)
     from nomadp.collector.copying import check_at_rest
 
-    check_at_rest(source)  # before the other is made
+    check_at_rest(source)  # before the target is created
     return _copied(source, target, moves=True)
 
 
@@ -141,7 +141,7 @@ def _copied(one: "Store", target: str, *, moves: bool = False) -> Answer:
     with progress_bar("copying reports") as bar:
         count = copy_store(one, other, bar.advance, moves=moves)
     found: dict[str, Any] = {"reports": count, "from": one.name, "to": other.name}
-    return Answer(found, f"{count} reports from {one.name} in {other.name}")
+    return Answer(found, f"{count} reports copied from {one.name} to {other.name}")
 
 
 @collector.command()
@@ -149,10 +149,10 @@ def _copied(one: "Store", target: str, *, moves: bool = False) -> Answer:
 @store_option
 @json_option
 def tokens(*, role: str, store: str) -> Answer:
-    """A new token for ROLE, shown once; the old one is worth nothing from now on.
+    """Create a new token for ROLE. It is shown once, and replaces the old one immediately.
 
-    Where the collector is started with a token in its environment, put the new one there, too:
-    at its next start it takes that of the environment again.
+    If the collector is started with a token in its environment, set the new one there too.
+    Otherwise its next start restores the old one.
 
     \b
     Example:
@@ -164,7 +164,7 @@ def tokens(*, role: str, store: str) -> Answer:
         token = renew_token(connection, role)
     said = (
         f"{role} token, shown once: {token}\n"
-        f"if the collector is started with NOMADP_{role.upper()}_TOKEN, set it there, too: the "
-        "next start takes what is there"
+        f"if the collector is started with NOMADP_{role.upper()}_TOKEN, set the new token "
+        "there too; otherwise its next start restores the old one"
     )
     return Answer({"role": role, "token": token}, said)

@@ -1,4 +1,4 @@
-"""``nomadp collector check``: whether a store is whole, and what to do if it is not."""
+"""``nomadp collector check``: verifies a store, and says how to repair it."""
 
 from typing import TYPE_CHECKING
 
@@ -32,10 +32,10 @@ DIFFERENT = (
 @store_option
 @json_option
 def check(*, store: str) -> Answer:
-    """Read all of a store: the database itself, every task, and counts against reports.
+    """Verify a store: the database itself, every task, and counts against reports.
 
-    It may be in use meanwhile. The exit code is 1 if anything is wrong, and what to do is said.
-    Counts of reports whose values were deleted after their retention are compared in number.
+    The store may be in use. If anything is wrong, the command says what to do and exits with 1.
+    For reports that were deleted after their retention, only the totals are compared.
 
     \b
     Example:
@@ -45,7 +45,7 @@ def check(*, store: str) -> Answer:
     found = _found(store)
     advice = DAMAGED if found.damage else DIFFERENT if found.differences else ()
     lines = [*found.damage, *found.differences, *found.notes]
-    lines += [f"{number}. {each}" for number, each in enumerate(advice, 1)]
+    lines += [f"{number}. {step}" for number, step in enumerate(advice, 1)]
     state = "the store is intact" if found.is_whole else "the store is NOT intact"
     lines.append(f"{state} (checked: tasks {found.tasks}, reports {found.reports})")
     content = {
@@ -69,7 +69,7 @@ def _found(store: str) -> "StoreCheck":
 
     try:
         held = opened_store(store)
-    except StoreCorrupt as error:  # not even that can be read
+    except StoreCorrupt as error:  # the store cannot even be opened
         return StoreCheck(damage=[error.reason])
     with progress_bar("checking reports") as bar:
         return check_store(held, bar.advance)

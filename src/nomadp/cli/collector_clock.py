@@ -1,4 +1,4 @@
-"""``nomadp collector clock``: whether the clock agrees with the store, and that it is right."""
+"""``nomadp collector clock``: compares the clock with the store, or confirms it."""
 
 import time
 from collections.abc import Iterator
@@ -15,13 +15,13 @@ __all__ = ["clock"]
 
 @click.command()
 @store_option
-@click.option("--confirm", is_flag=True, help="Say that this machine's clock is right.")
+@click.option("--confirm", is_flag=True, help="Confirm that this machine's clock is right.")
 @json_option
 def clock(*, store: str, confirm: bool) -> Answer:
-    """Compare this machine's clock with the newest time that the store has seen.
+    """Compare this machine's clock with the newest time in the store.
 
-    A collector whose clock is more than three days off deletes and takes nothing until the
-    clock is right again or you confirm it; a running collector notices within seconds.
+    If they differ by more than three days, a collector neither accepts nor deletes reports
+    until the clock is set or you confirm it. A running collector notices within seconds.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""``nomadp collector status``: live counts in the terminal."""
+"""``nomadp collector status``: counts of reports and refusals."""
 
 import sys
 import time
@@ -21,18 +21,18 @@ __all__ = ["status"]
 @click.option(
     "--url",
     metavar="URL",
-    help=f"Ask a running collector at its operator's address, with the token in {TOKEN}.",
+    help=f"Operator's address of a running collector; the token is read from {TOKEN}.",
 )
 @insecure_option
 @click.option(
     "--watch",
     type=above_zero("seconds must be a number above 0"),
     metavar="S",
-    help="Show it again every S seconds, until Ctrl-C.",
+    help="Repeat every S seconds until Ctrl-C.",
 )
 @json_option
 def status(*, store: str, url: str | None, insecure: bool, watch: float | None) -> Answer:
-    """How many reports each task has, and what was refused for which reason.
+    """Count the reports of each task, and refusals by reason.
 
     \b
     Example:
@@ -51,14 +51,14 @@ def status(*, store: str, url: str | None, insecure: bool, watch: float | None) 
 
 def _found(store: str, url: str | None, *, insecure: bool) -> dict[str, Any]:
     if url is not None:
-        told: dict[str, Any] = operator_at(url, insecure=insecure).tasks()
-        return told
+        content: dict[str, Any] = operator_at(url, insecure=insecure).tasks()
+        return content
     from nomadp.collector.loaded_task import read_task, task_rows
     from nomadp.collector.overview import overview
 
     with closing(opened_store(store).connect()) as connection:
-        held = [read_task(connection, row.id) for row in task_rows(connection)]
-        return overview(connection, [each for each in held if each is not None])
+        tasks = [read_task(connection, row.id) for row in task_rows(connection)]
+        return overview(connection, [task for task in tasks if task is not None])
 
 
 def _print(found: dict[str, Any]) -> None:
@@ -71,7 +71,7 @@ def _print(found: dict[str, Any]) -> None:
         if task["counters"]:
             print_table(["reason", "count"], _rows(task["counters"]))
     if found["collector"]:
-        say("of no task:")
+        say("without a task:")
         print_table(["reason", "count"], _rows(found["collector"]))
 
 

@@ -1,4 +1,4 @@
-"""``nomadp data``: data sets built, described and converted."""
+"""``nomadp data``: builds, describes and converts data sets."""
 
 from pathlib import Path
 
@@ -12,21 +12,21 @@ from nomadp.cli.output import Answer, json_option
 __all__ = ["data"]
 
 COMMANDS = {
-    "build": "A data set in a folder: city, campus, foursquare or gowalla.",
-    "describe": "Counts, lengths and intervals of tracks; steps and visits of a set.",
-    "convert": "Any file of trajectories into another, or snapped into a folder.",
-    "locations": "A location set from a box, H3 cells, zones or public points.",
-    "nest": "Parquet with one row per trajectory, which perturb streams.",
+    "build": "Build a data set: city, campus, foursquare or gowalla.",
+    "describe": "Print statistics of trajectories or of a data set.",
+    "convert": "Convert files of trajectories, or snap them into a data set.",
+    "locations": "Create a location set from a grid, H3 cells, zones or public points.",
+    "nest": "Write Parquet with one row per trajectory, for streaming.",
 }
-"""Each is here, or in the module nomadp.cli.data_NAME with a command of its name."""
+"""Each is in this module, or in nomadp.cli.data_NAME."""
 
 
 @click.group(cls=CommandModules, summaries=COMMANDS, modules="nomadp.cli.data_{}")
 def data() -> None:
-    """Build data sets from downloads or from nothing, describe them, and convert files.
+    """Build data sets from downloads or simulations, describe them, and convert files.
 
-    A data set is a folder with locations.csv, trajectories.csv and recipe.json. What these
-    commands read and write is true data: nothing of it is private yet. All take --json.
+    A data set is a folder with locations.csv, trajectories.csv and recipe.json. These commands
+    read and write true data, which is not private yet. All take --json.
 
     \b
     Example:
@@ -42,11 +42,11 @@ def data() -> None:
 @out_option("Trajectories: .parquet.", ".parquet")
 @json_option
 def nest(*, source: Path, out: Path) -> Answer:
-    """Parquet with one row per point (tid, seq, location_id) to one row per trajectory.
+    """Convert Parquet with one row per point (tid, seq, location_id) to one per trajectory.
 
-    POINTS must be sorted by tid and seq; a tid that comes back later is refused. A uid is kept
-    beside its trajectories. Memory does not grow with the file but for 8 bytes a trajectory,
-    and neither does that of `nomadp perturb` on the result.
+    POINTS must be sorted by tid and seq; a tid that appears again later is refused. Uids are
+    kept. Memory is 8 bytes per trajectory and otherwise independent of the size of the file,
+    and so is that of "nomadp perturb" on the result.
 
     \b
     Example:
@@ -57,4 +57,4 @@ def nest(*, source: Path, out: Path) -> Answer:
 
     count = nest_file(source, out)
     found = {"trajectories": count, "out": str(out)}
-    return Answer(found, f"{count} trajectories, one row each: {out}")
+    return Answer(found, f"{count} trajectories, one per row: {out}")

@@ -1,4 +1,4 @@
-"""``nomadp data build``: a data set in a folder, from a download or from nothing."""
+"""``nomadp data build``: a data set in a folder, downloaded or simulated."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -28,22 +28,22 @@ COUNTS = {
     "places_found": "places found",
     "places_kept": "most visited places kept",
     "at_other_places": "points at other places",
-    "at_other_coordinates": "points whose place was elsewhere before",
-    "thinned": "points too soon after another",
+    "at_other_coordinates": "points whose place had other coordinates before",
+    "thinned": "points too soon after the previous one",
     "pieces": "pieces after splitting at gaps",
     "in_pieces_too_short": "points in pieces too short",
     "beyond_longest": "points beyond the longest length",
-    "repeated_buildings": "further parts of buildings",
+    "repeated_buildings": "repeated parts of buildings",
     "buildings": "buildings",
     "places": "places",
-    "of_one_point": "trajectories of one point",
+    "of_one_point": "trajectories with one point",
     "trajectories": "trajectories",
     "points": "points",
 }
-"""What the counts of a recipe are called, in the order of the stages."""
+"""Labels of the counts of a recipe, in the order of the stages."""
 
 COUNT = Whole(max=100_000_000)
-folder_option = out_option("The folder to write.", or_folder=True)
+folder_option = out_option("Folder to write.", or_folder=True)
 
 
 def seed_option(what: str) -> Callable[[Decorated], Decorated]:
@@ -56,8 +56,8 @@ def seed_option(what: str) -> Callable[[Decorated], Decorated]:
 def build() -> None:
     """Build a data set: locations.csv, trajectories.csv and recipe.json in a folder.
 
-    The recipe holds every parameter, the counts of every stage and the hashes of what went in
-    and came out: the same recipe on the same file gives the same files.
+    The recipe contains every parameter, the counts of every stage, and the hashes of input and
+    output. The same recipe on the same file gives the same output.
 
     \b
     Example:
@@ -71,12 +71,12 @@ def build() -> None:
 @folder_option
 @click.option("--places", type=COUNT, default=1000, show_default=True, metavar="M")
 @click.option("--trips", type=COUNT, default=2000, show_default=True, metavar="N")
-@seed_option("Decides the city and the trips.")
+@seed_option("Seed of the city and the trips.")
 @json_option
 def city(*, out: Path, places: int, trips: int, seed: int) -> Answer:
-    """A synthetic city with trips like check-in data; nobody's data is involved.
+    """Simulate a city with trips that resemble check-in data. No real data is used.
 
-    Its public districts are in districts.geojson, to be asked about with --zones.
+    Its public districts are in districts.geojson, for --zones.
 
     \b
     Example:
@@ -92,23 +92,28 @@ def city(*, out: Path, places: int, trips: int, seed: int) -> Answer:
 @build.command()
 @folder_option
 @file_option(
-    "--buildings", "GeoJSON with BLDG_ID; a made-up campus of 262 buildings by default."
+    "--buildings", "GeoJSON with BLDG_ID (default: a made-up campus of 262 buildings)."
 )
 @click.option("--walks", type=COUNT, default=4000, show_default=True, metavar="N")
 @click.option(
     "--length",
     type=COUNT,
     metavar="L",
-    help="Of every walk; by default 3 to 8, equally likely.",
+    help="Points of every walk (default: 3 to 8, equally likely).",
 )
 @click.option(
-    "--speed-km-h", type=finite, default=4.0, show_default=True, metavar="V", help="Of walking."
+    "--speed-km-h",
+    type=finite,
+    default=4.0,
+    show_default=True,
+    metavar="V",
+    help="Walking speed.",
 )
-@click.option("--no-speed-limit", is_flag=True, help="A step may end anywhere.")
-@seed_option("Decides the campus and the walks.")
+@click.option("--no-speed-limit", is_flag=True, help="Allow steps of any length.")
+@seed_option("Seed of the campus and the walks.")
 @json_option
 def campus(**options: Any) -> Answer:
-    """Walks on a campus by the paper's recipe (CPS), with the parameters of its study.
+    """Simulate walks on a campus by the paper's recipe (CPS), with its parameters.
 
     \b
     Example:
@@ -127,24 +132,32 @@ def campus(**options: Any) -> Answer:
 
 
 def checkin_options(command: Decorated) -> Decorated:
-    """What both kinds of check-in files can be built with."""
+    """Options for both kinds of check-in files."""
     for option in (
         json_option,
-        seed_option("Decides which point of a window is kept."),
+        seed_option("Seed of the choice of one point per window."),
         click.option(
-            "--longest", type=COUNT, metavar="L", help="Drop the points after this many."
+            "--longest",
+            type=COUNT,
+            metavar="L",
+            help="Longest trajectory; further points are dropped.",
         ),
         click.option(
-            "--gap-hours", type=finite, metavar="H", help="Split after; 3 by default."
+            "--gap-hours", type=finite, metavar="H", help="Split at longer gaps (default: 3)."
         ),
         click.option(
-            "--window-minutes", type=finite, metavar="T", help="One point per; 10 by default."
+            "--window-minutes",
+            type=finite,
+            metavar="T",
+            help="Keep one point per window (default: 10).",
         ),
         click.option(
             "--places", type=COUNT, metavar="K", help="Keep the K most visited places."
         ),
-        click.option("--box", metavar="W,S,E,N", help="Degrees; everywhere by default."),
-        click.option("--preset", metavar="NAME", help="A set of the paper: nyc, chi or cle."),
+        click.option("--box", metavar="W,S,E,N", help="Area in degrees (default: everywhere)."),
+        click.option(
+            "--preset", metavar="NAME", help="Data set of the paper: nyc, chi or cle."
+        ),
         folder_option,
         click.argument("file", type=EXISTING),
     ):
@@ -155,7 +168,7 @@ def checkin_options(command: Decorated) -> Decorated:
 @build.command()
 @checkin_options
 def foursquare(**options: Any) -> Answer:
-    """Trajectories from a TSMC2014 file (dataset_TSMC2014_NYC.txt or _TKY.txt, or .gz).
+    """Build a data set from a TSMC2014 file (dataset_TSMC2014_NYC.txt or _TKY.txt, or .gz).
 
     \b
     Example:
@@ -167,7 +180,7 @@ def foursquare(**options: Any) -> Answer:
 @build.command()
 @checkin_options
 def gowalla(**options: Any) -> Answer:
-    """Trajectories from SNAP's Gowalla file (loc-gowalla_totalCheckins.txt.gz or unpacked).
+    """Build a data set from SNAP's Gowalla file (loc-gowalla_totalCheckins.txt or .gz).
 
     The preset cle is the paper's "Cleveland", a box in Portland, Oregon.
 
@@ -190,7 +203,7 @@ def _build_checkins(source: str, options: dict[str, Any]) -> Answer:
 
 
 def _checkin_recipe(source: str, options: dict[str, Any]) -> "CheckInRecipe":
-    """The preset, changed by every option that was given."""
+    """The preset, with the given options replaced."""
     from dataclasses import replace
 
     from nomadp.datasets.checkins import PRESETS, CheckInRecipe
@@ -199,7 +212,8 @@ def _checkin_recipe(source: str, options: dict[str, Any]) -> "CheckInRecipe":
     preset, places = options["preset"], options["places"]
     if preset is None and places is None:
         raise BadUsage(
-            "say how many places to keep: --places K, or --preset NAME", code="option_missing"
+            "the number of places must be given; add --places K or --preset NAME",
+            code="option_missing",
         )
     if preset is not None and preset not in PRESETS:
         raise BadUsage(
@@ -230,7 +244,7 @@ def _finish(out: Path, built: "BuiltData") -> Answer:
     if counts.get("malformed"):
         lines = ", ".join(map(str, counts["malformed_lines"]))
         say(
-            f"nomadp: {counts['malformed']} malformed rows are left out, the first on lines "
+            f"nomadp: {counts['malformed']} malformed rows left out; the first are on lines "
             f"{lines}",
             err=True,
         )
@@ -243,6 +257,6 @@ def _finish(out: Path, built: "BuiltData") -> Answer:
 
 
 def print_counts(counts: Mapping[str, Any]) -> None:
-    """What every stage had, kept or dropped."""
+    """Print the counts of every stage."""
     rows = [[label, str(counts[name])] for name, label in COUNTS.items() if name in counts]
     print_table(["stage", "count"], rows)

@@ -1,4 +1,4 @@
-"""``nomadp data convert``: any file of trajectories into another, or snapped into a folder."""
+"""``nomadp data convert``: converts files of trajectories, or snaps them into a data set."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -27,21 +27,25 @@ __all__ = ["convert"]
     or_folder=True,
 )
 @reading_options
-@click.option("--to", "to_preset", default="nomadp", metavar="PRESET", help="Column names out.")
+@click.option(
+    "--to", "to_preset", default="nomadp", metavar="PRESET", help="Column names of the output."
+)
 @click.option(
     "--geojson",
     "shape",
     type=click.Choice(["lines", "points"]),
     default="lines",
     show_default=True,
-    help="GeoJSON out: a feature per trajectory or per point.",
+    help="GeoJSON output: one feature per trajectory or per point.",
 )
-@file_option("--locations", "The location set to snap to or to join.")
+@file_option("--locations", "Location set to snap to or to join.")
 @click.option("--grid-km", type=kilometres, metavar="KM", help="Snap to all cells of a grid.")
 @click.option(
     "--h3", "h3_resolution", type=Whole(0, 15), metavar="R", help="Snap to all H3 cells."
 )
-@click.option("--box", metavar="W,S,E,N", help="The public box that a grid or H3 covers.")
+@click.option(
+    "--box", metavar="W,S,E,N", help="Public area that the grid or the H3 cells cover."
+)
 @click.option(
     "--outside",
     type=click.Choice(["refuse", "drop", "nearest"]),
@@ -51,14 +55,17 @@ __all__ = ["convert"]
 )
 @json_option
 def convert(**options: Any) -> Answer:
-    """Convert SOURCES: tables, GeoJSON, GPX, KML, exports of phones, archives, or folders.
+    """Convert SOURCES: tables, GeoJSON, GPX, KML, phone exports, archives, or folders.
 
-    Several are read together, and equal tids of two are two trajectories. OUT with a file's
-    suffix is the same points in another format. Any other OUT is a folder: the points snapped
-    to a location set, to a grid or to H3 cells. Cells cover a box that you give, all of it:
-    cells chosen from the data would tell where people were. The output is as private as the
-    input, and only you can read it. Times must have a time zone. They keep their offset from
-    UTC, or get that of --time-zone, so that a question that asks when counts local hours.
+    Several sources are read together; a tid that occurs in two of them is two trajectories. If
+    OUT has a file's suffix, the same points are written in that format. Any other OUT is a
+    folder with a data set: the points snapped to a location set, a grid or H3 cells. Cells
+    cover the whole box that you give, because cells chosen from the data would reveal where
+    people were.
+
+    The output is as private as the input, and only you can read it. Times must have a time
+    zone. They keep their offset from UTC or get that of --time-zone, so that queries by time
+    count local hours.
 
     \b
     Example:
@@ -80,13 +87,15 @@ def _print(summary: dict[str, Any]) -> None:
         print_counts(summary)
         say()
     say(
-        f"{summary['trajectories']} trajectories ({summary['points']} points): {summary['out']}"
+        f"{summary['trajectories']} trajectories with {summary['points']} points: "
+        f"{summary['out']}"
     )
     moved = summary.get("moved")
     if moved:
         say(
-            f"half of the points moved at most {moved['median_km']:.3f} km, 95 % at most "
-            f"{moved['p95_km']:.3f} km; {moved['moved_over_1km_share']:.1%} moved over 1 km"
+            f"points moved: median {moved['median_km']:.3f} km, 95th percentile "
+            f"{moved['p95_km']:.3f} km; {100 * moved['moved_over_1km_share']:.1f} % moved more "
+            "than 1 km"
         )
 
 
@@ -101,7 +110,7 @@ def _converted(options: dict[str, Any]) -> dict[str, Any]:
     to = None if into_file else _snap_to(options, locations)
     with progress_bar(f"reading {sources[0].name}") as bar:
         reading = reading_of(options, bar.reach)
-        clocks = replace(reading.wishes, hours=True)  # a later question may ask when
+        clocks = replace(reading.wishes, hours=True)  # for later queries by time
         points = read_points(sources, replace(reading, wishes=clocks), locations)
     if to is not None:
         return _snapped(options, points, to)
@@ -118,17 +127,17 @@ def _check(options: dict[str, Any], *, into_file: bool) -> None:
         )
     if not into_file and len(targets) != 1:
         raise BadUsage(
-            "a folder as --out needs one of --locations, --grid-km and --h3 to snap to; for a "
-            "file, end its name in .csv, .csv.gz, .parquet, .geoparquet or .geojson",
+            "a folder as --out needs one of --locations, --grid-km and --h3; a file must end "
+            "in .csv, .csv.gz, .parquet, .geoparquet or .geojson",
             code="snap_target_missing",
         )
     if not into_file and options["to_preset"] != "nomadp":
         raise BadUsage(
-            "--to is for files; a folder has columns of its own", code="option_unsuitable"
+            "--to needs a file as --out; a folder has fixed columns", code="option_unsuitable"
         )
     if bool(cells) != (options["box"] is not None):
         raise BadUsage(
-            "--box W,S,E,N goes with --grid-km or --h3: it is the public area they cover",
+            "--box W,S,E,N and --grid-km or --h3 need each other: the cells cover the box",
             code="options_not_paired",
         )
 

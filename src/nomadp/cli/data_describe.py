@@ -1,4 +1,4 @@
-"""``nomadp data describe``: what tracks or a data set look like."""
+"""``nomadp data describe``: statistics of trajectories or of a data set."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -17,7 +17,7 @@ __all__ = ["describe"]
 SECTIONS = {
     "step": "step length / diameter",
     "gyration": "radius of gyration / diameter",
-    "top_visits": "share of visits at the most visited",
+    "top_visits": "share of visits at the most visited places",
     "length": "share of trajectories by length",
 }
 
@@ -34,38 +34,38 @@ TRACKS = (
         "trajectories": "trajectories",
         "points": "points",
         "users": "users",
-        "of_one_point": "trajectories of one point",
+        "of_one_point": "trajectories with one point",
         "days": "days from first to last",
         "gaps": "gaps over 1 h inside trajectories",
-        "bbox": "box W,S,E,N, coarse",
+        "bbox": "coarse box W,S,E,N",
     },
     {
-        "points_each": "points of a trajectory",
-        "way_km": "km of a trajectory",
-        "hours": "hours of a trajectory",
+        "points_each": "points per trajectory",
+        "way_km": "km per trajectory",
+        "hours": "hours per trajectory",
         "interval_s": "seconds between points",
     },
 )
-"""Of tracks: what is one number, and what are quantiles."""
+"""For tracks: single numbers, and quantiles."""
 
 
 @click.command()
 @sources_argument("sources")
-@file_option("--locations", "The location set, to describe steps and visits over it.")
-@file_option("--compare", "Another folder or file beside it.", "OTHER")
+@file_option("--locations", "Location set over which to describe steps and visits.")
+@file_option("--compare", "Folder or file to compare with.", "OTHER")
 @click.option(
-    "--bbox", is_flag=True, help="Tracks: also a box round all points, to 0.1 degree."
+    "--bbox", is_flag=True, help="Tracks: also print a box around all points, to 0.1 degree."
 )
 @reading_options
 @json_option
 def describe(**options: Any) -> Answer:
-    """What SOURCES look like: files or folders of anything that "nomadp data convert" reads.
+    """Print statistics of SOURCES: any files or folders that "nomadp data convert" reads.
 
-    Of tracks: counts, users, lengths, intervals and gaps, as they are read with the same
-    options. Of a folder that was built, or over --locations: quantiles of steps and extents,
-    visit skew and lengths, where km are divided by the largest distance between two places, so
-    that cities of any size compare. These are the numbers of the true data; they are not
-    private. Places are in none of them but for --bbox, which is outwards to 0.1 degree.
+    For tracks: counts, users, lengths, intervals and gaps, as read with the same options. For a
+    data set, or with --locations: quantiles of steps and extents, the skew of visits, and
+    lengths. Distances are divided by the largest distance between two places, so that cities of
+    any size can be compared. These numbers describe the true data and are not private. They
+    contain no places, except for --bbox, which is rounded outwards to 0.1 degree.
 
     \b
     Example:
@@ -81,21 +81,22 @@ def describe(**options: Any) -> Answer:
     over_places = options["locations"] is not None or all(map(_is_built, sets.values()))
     if over_places and options["bbox"]:
         raise BadUsage(
-            "--bbox is for tracks; a location set is public as it is", code="option_unsuitable"
+            "--bbox needs tracks, not a data set, whose locations are public",
+            code="option_unsuitable",
         )
     with reading_notes() as notes:
-        found = {
+        statistics = {
             name: (_over_places if over_places else _tracks)(paths, options)
             for name, paths in sets.items()
         }
     for note in notes:
         say(f"nomadp: {note}", err=True)
     content = {
-        name: {"source": ", ".join(map(str, sets[name])), **each}
-        for name, each in found.items()
+        name: {"source": ", ".join(map(str, sets[name])), **numbers}
+        for name, numbers in statistics.items()
     }
     names = [", ".join(path.resolve().name for path in paths) for paths in sets.values()]
-    rows = _rows(list(found.values()), *((ROWS, SECTIONS) if over_places else TRACKS))
+    rows = _rows(list(statistics.values()), *((ROWS, SECTIONS) if over_places else TRACKS))
     return Answer({**content, "notes": notes}, lambda: print_table(["", *names], rows))
 
 

@@ -1,4 +1,4 @@
-"""``nomadp data locations``: a public location set in one command."""
+"""``nomadp data locations``: creates a public location set."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -25,30 +25,38 @@ IN_A_BOX = ("grid", "grid_km", "h3_resolution")
 
 
 @click.command()
-@click.option("--box", metavar="W,S,E,N", help="The public area, in degrees.")
-@click.option("--grid", type=Whole(2, 1024), metavar="N", help="Centres of N by N cells.")
-@click.option("--grid-km", type=kilometres, metavar="KM", help="Centres of cells this wide.")
+@click.option("--box", metavar="W,S,E,N", help="Public area in degrees.")
 @click.option(
-    "--h3", "h3_resolution", type=Whole(0, 15), metavar="R", help="Centres of H3 cells."
+    "--grid", type=Whole(2, 1024), metavar="N", help="Use the centres of N by N cells."
 )
-@file_option("--zones", "GeoJSON polygons: their centroids.")
-@file_option("--pois", "A public file of points: CSV, Parquet or GeoJSON.")
-@click.option("--name", metavar="PROPERTY", help="--zones: what they are called by.")
+@click.option(
+    "--grid-km", type=kilometres, metavar="KM", help="Use the centres of cells of this width."
+)
+@click.option(
+    "--h3",
+    "h3_resolution",
+    type=Whole(0, 15),
+    metavar="R",
+    help="Use the centres of H3 cells of resolution R.",
+)
+@file_option("--zones", "Use the centroids of GeoJSON polygons.")
+@file_option("--pois", "Use a public file of points: CSV, Parquet or GeoJSON.")
+@click.option("--name", metavar="PROPERTY", help="--zones: property that contains the name.")
 @click.option(
     "--columns",
     multiple=True,
     metavar="THEIRS=OURS",
-    help="--pois: OURS is lat, lng or location_id; repeatable.",
+    help="--pois: rename a column to lat, lng or location_id; repeatable.",
 )
 @out_option(
     "Locations: .csv, .csv.gz, .parquet, .geojson.", ".csv", ".csv.gz", ".parquet", ".geojson"
 )
 @json_option
 def locations(**options: Any) -> Answer:
-    """A location set from a box and a grid, H3 cells, zones, or points of interest.
+    """Create a location set from a grid, H3 cells, zones, or points of interest.
 
-    Locations must be public and must not come from anybody's journeys: places taken from the
-    data tell where people were. Every cell of the box is in the set, visited or not.
+    Locations must be public and must not come from the trajectories: places taken from the data
+    reveal where people were. The set contains every cell of the box, visited or not.
 
     \b
     Example:
@@ -69,35 +77,37 @@ def locations(**options: Any) -> Answer:
         "left_out": left_out,
         "sha256": made.sha256,
     }
-    beside = f"; {left_out} entries are no points, outside, or twice there" if left_out else ""
+    beside = (
+        f"; {left_out} entries left out (no point, outside the box, or repeated)"
+        if left_out
+        else ""
+    )
     return Answer(
         found,
         f"{len(made)} locations: {options['out']}{beside}\n"
-        "keep them public, and never choose them by anybody's journeys",
+        "publish these locations, and never choose them from trajectories",
     )
 
 
 def _check(options: dict[str, Any]) -> None:
     given = [name for name in SOURCES if options[name] is not None]
     if len(given) != 1:
-        asked = ", ".join(SOURCES.values())
+        names = ", ".join(SOURCES.values())
         raise BadUsage(
-            f"say what the locations are: one of {asked}, got {len(given)}",
+            f"exactly one of {names} must be given, got {len(given)}",
             code="not_one_source",
         )
     if given[0] in IN_A_BOX and options["box"] is None:
-        raise BadUsage(
-            f"{SOURCES[given[0]]} fills a box: add --box W,S,E,N", code="option_missing"
-        )
+        raise BadUsage(f"{SOURCES[given[0]]} needs --box W,S,E,N", code="option_missing")
     if given[0] == "zones" and options["box"] is not None:
         raise BadUsage(
-            "--box is not for --zones, which say themselves where they are",
+            "--box cannot be used with --zones, which have their own coordinates",
             code="option_unsuitable",
         )
     if options["columns"] and given[0] != "pois":
-        raise BadUsage("--columns is for --pois", code="option_unsuitable")
+        raise BadUsage("--columns needs --pois", code="option_unsuitable")
     if options["name"] and given[0] != "zones":
-        raise BadUsage("--name is for --zones", code="option_unsuitable")
+        raise BadUsage("--name needs --zones", code="option_unsuitable")
 
 
 def _made(options: dict[str, Any]) -> "tuple[LocationSet, int]":

@@ -1,4 +1,4 @@
-"""``nomadp demo``: the whole system on a simulated city, and one page about it."""
+"""``nomadp demo``: the whole system in a simulated city, and one page about it."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -23,24 +23,25 @@ NEEDED = ("collector", "analysis")
 
 @click.command()
 @folder_option("demo-output", "The folder to write the page into.")
-@click.option("--quick", is_flag=True, help="A smaller city and fewer settings.")
-@click.option("--no-serve", is_flag=True, help="End when all is done, and the collector too.")
+@click.option("--quick", is_flag=True, help="Use a smaller city and fewer settings.")
+@click.option("--no-serve", is_flag=True, help="Exit at the end and stop the collector.")
 @click.option(
     "--port",
     type=Whole(0, 65_535),
     default=0,
-    help="Of the collector; by default any that is free.",
+    help="Port of the collector (default: any free port).",
 )
 @jobs_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout, once.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 def demo(*, out: Path, quick: bool, no_serve: bool, as_json: bool, **options: Any) -> None:
-    """Hold a collection in a simulated city, from the task to the dashboard; write a page.
+    """Run a collection in a simulated city, from the task to the dashboard, and write a page.
 
-    A collector is started on this machine. Thousands of devices report to it by the real
-    protocol, with real laws and the system's randomness; only their journeys are invented, and
-    the tasks say so. An analyst's questions are asked, and the dashboard is there to look at
-    until Ctrl-C. The page opens offline: true and perturbed journeys, errors against epsilon
-    beside what no information gives, where the budget goes, and the audit.
+    This starts a collector on this machine. Thousands of devices report to it over the real
+    protocol, with real mechanisms and the system's randomness. Only their trajectories are made
+    up, and the tasks say so. The demo then runs an analyst's queries. You can open the
+    dashboard until you press Ctrl-C. The page works offline. It shows true and perturbed
+    trajectories, the error at each epsilon next to a no-information baseline, the budget split,
+    and the audit.
 
     \b
     Example:
@@ -59,9 +60,9 @@ def demo(*, out: Path, quick: bool, no_serve: bool, as_json: bool, **options: An
             if as_json:
                 print_json(found)
             else:
-                _say(held, found)
+                _print(held, found)
             if held is not None and not no_serve:
-                say("Ctrl-C ends it, and everything that was started.", err=True)
+                say("Press Ctrl-C to stop the collector and exit.", err=True)
                 held.running.process.wait()
         if held is not None and not no_serve:
             held.running.check()
@@ -70,11 +71,11 @@ def demo(*, out: Path, quick: bool, no_serve: bool, as_json: bool, **options: An
 def _collection(
     jobs: int, port: int, *, quick: bool
 ) -> AbstractContextManager["Collection | None"]:
-    """Nothing where an extra is missing: the page needs none."""
+    """The collection; None where an extra is missing, since the page needs none."""
     missing = [EXTRAS[name] for name in NEEDED if not EXTRAS[name].is_there]
     if missing:
         say(
-            f"no collection is held, which needs {missing[0].package}: {missing[0].remedy}",
+            f"no collection is run, which needs {missing[0].package}: {missing[0].remedy}",
             err=True,
         )
         return nullcontext()
@@ -85,7 +86,7 @@ def _collection(
 
 @contextmanager
 def _stage(what: str, pieces: int) -> Iterator[Callable[[int], None]]:
-    """A line when it begins, and a bar if it lasts."""
+    """Print a line at the start, and show a bar if the work takes long."""
     say(f"{what} ...", err=True)
     with progress_bar(what, pieces) as bar:
         yield bar.advance
@@ -93,12 +94,12 @@ def _stage(what: str, pieces: int) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def _page_is_written(held: "Collection | None", page: Path) -> Iterator[None]:
-    """Whoever ends it from here on is told so, however soon they do."""
+    """From here on, an interruption reports that the page is written."""
     try:
         yield
     except BaseException as stopped:
         if held is not None:
-            stopped.add_note(f"the collector has ended, and {page} is written")
+            stopped.add_note(f"the collector has stopped, and {page} is written")
         raise
 
 
@@ -115,9 +116,9 @@ def _found(held: "Collection | None", page: Path) -> dict[str, Any]:
     }
 
 
-def _say(held: "Collection | None", found: dict[str, Any]) -> None:
+def _print(held: "Collection | None", found: dict[str, Any]) -> None:
     if held is not None:
-        say(f"{held.reports:,} reports were taken; what they tell:")
+        say(f"{held.reports:,} reports accepted. Estimates:")
         for task, findings in groupby(held.findings, key=lambda finding: finding.task):
             say(f"  {task}:")
             for finding in findings:
@@ -127,7 +128,7 @@ def _say(held: "Collection | None", found: dict[str, Any]) -> None:
             say(f"  sign in with the analyst's token: {held.running.token}")
         else:
             say(
-                f"collector: {found['collector']} (no dashboard: its pages were not built, "
-                "for which python3 dev.py web needs Node or a wheel of it)"
+                f"collector: {found['collector']} (no dashboard: its pages are not built; "
+                "python3 dev.py web builds them and needs Node)"
             )
     say(f"page: {found['page']} (open it in a browser; it needs no network)")

@@ -11,7 +11,7 @@ from nomadp.cli.options import EXISTING
 if TYPE_CHECKING:
     from nomadp.client import Budget, Receipt
 
-__all__ = ["all_settled", "home_option", "receipt_sentence", "budget_said"]
+__all__ = ["all_settled", "home_option", "receipt_sentence", "budget_content"]
 
 home_option = click.option(
     "--home",
@@ -42,8 +42,10 @@ def _duration(seconds: int) -> str:
     return f"{seconds} seconds"
 
 
-def budget_said(budget: "Budget") -> dict[str, Any]:
-    return {"lifetime": budget.lifetime, "spent": budget.used, "left": budget.remaining}
+def budget_content(budget: "Budget") -> dict[str, Any]:
+    """The budget for --json."""
+    lifetime, used, remaining = budget.lifetime, budget.used, budget.remaining
+    return {"lifetime": lifetime, "used": used, "remaining": remaining}
 
 
 def all_settled(receipts: "Iterable[Receipt]") -> bool:

@@ -1,4 +1,4 @@
-"""``nomadp doctor``: what is installed, and whether what privacy rests on works."""
+"""``nomadp doctor``: the installation, and the source of randomness."""
 
 import os
 import platform
@@ -21,7 +21,9 @@ PAPER_SETS = ("nyc", "chi", "cle", "cps")
 @click.command()
 @json_option
 def doctor() -> Answer:
-    """Versions, cores, extras and the randomness source; exit 1 if something needed is absent.
+    """Check the installation: versions, cores, extras and the source of randomness.
+
+    Exits with 1 if a required package is missing or the randomness does not work.
 
     \b
     Example:
@@ -35,12 +37,12 @@ def doctor() -> Answer:
     }
     remedies = {e.package: f"{e.remedy}  ({e.gives})" for e in EXTRAS.values()}
     rows = [
-        [name, str(found or f"absent: {remedies.get(name, 'pip install nomadp')}")]
+        [name, str(found or f"missing: {remedies.get(name, 'pip install nomadp')}")]
         for name, found in findings.items()
     ]
     rows.append(["verdict", "ready" if healthy else "not ready"])
     content = {**findings, "extras": extras, "ok": healthy}
-    return Answer(content, lambda: print_table(["what", "found"], rows), healthy)
+    return Answer(content, lambda: print_table(["component", "status"], rows), healthy)
 
 
 def _findings() -> dict[str, Any]:
@@ -58,7 +60,7 @@ def _findings() -> dict[str, Any]:
 
 
 def _mechanisms() -> str:
-    """Those that are offered, other packages' too, and what is wrong with some."""
+    """Registered mechanisms, including those of other packages, and problems with plugins."""
     from nomadp.mechanisms import mechanism_names, plugin_problems
 
     return "; ".join([", ".join(mechanism_names()), *plugin_problems()])
@@ -70,13 +72,13 @@ def _randomness() -> str:
 
         stream = SystemRandom().stream(0)
         return "works" if stream.next() != stream.next() else "repeats itself"
-    except Exception as error:  # a diagnosis reports every failure instead of stopping at it
+    except Exception as error:  # a diagnosis must report every failure
         return f"fails ({type(error).__name__})"
 
 
 def _paper_data() -> str:
     folder = os.environ.get("NOMADP_DATA")
     if not folder:
-        return "not looked for (NOMADP_DATA is not set; only the paper's experiments need it)"
+        return "not checked (NOMADP_DATA is not set; only the paper's experiments need it)"
     found = [name for name in PAPER_SETS if (Path(folder) / name / "locations.csv").is_file()]
-    return f"{len(found)} of {len(PAPER_SETS)} sets in NOMADP_DATA"
+    return f"{len(found)} of {len(PAPER_SETS)} data sets in NOMADP_DATA"

@@ -1,15 +1,13 @@
 """What ``nomadp explain`` computes and prints."""
 
-from fractions import Fraction
 from typing import Any
 
-from nomadp.analysis.guarantee import Explanation, explain
+from nomadp.analysis.guarantee import explain
 from nomadp.analysis.utility import WALKS, default_radii_km, simulate_utility
-from nomadp.budget import Split, format_epsilon
 from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.options import chosen_options
-from nomadp.cli.output import Answer, print_table, progress_bar, say
-from nomadp.cli.utility_table import counted, print_utility
+from nomadp.cli.output import Answer, progress_bar, say
+from nomadp.cli.utility_table import print_utility
 from nomadp.formats.location_files import read_locations
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism, make_mechanism
@@ -33,7 +31,7 @@ def explained(options: dict[str, Any]) -> Answer:
         )
     mechanism = _without_map(options["mechanism"], options["epsilon"], chosen_options(options))
     explanation = explain(mechanism, options["length"])
-    return Answer(explanation.as_dict(), lambda: _print(explanation))
+    return Answer(explanation.as_dict(), str(explanation))
 
 
 def _explained_on_map(options: dict[str, Any]) -> Answer:
@@ -47,7 +45,7 @@ def _explained_on_map(options: dict[str, Any]) -> Answer:
     explanation = explain(mechanism, length)
 
     def show() -> None:
-        _print(explanation)
+        say(str(explanation))
         say()
         print_utility(utility, mechanism.epsilon)
 
@@ -61,49 +59,4 @@ def _without_map(name: str, epsilon: str, options: dict[str, Any]) -> Mechanism:
     longitudes = [180 * k / size for k in range(size)]
     return make_mechanism(
         name, LocationSet.from_columns(ids, [0.0] * size, longitudes), epsilon, **options
-    )
-
-
-def _print(explanation: Explanation) -> None:
-    mechanism = explanation.mechanism
-    say(
-        f"{mechanism.name} version {mechanism.version} at epsilon {mechanism.epsilon}, "
-        f"{counted(explanation.length, 'point')}\n"
-    )
-    _print_split(explanation.split)
-    say(f"\nGuarantee: {explanation.guarantee}.")
-    if explanation.posterior_bounds is not None:
-        say(_posterior_sentence(explanation.posterior_bounds))
-    say("Not covered:")
-    for item in explanation.not_covered:
-        say(f"  - {item}")
-
-
-def _print_split(split: Split) -> None:
-    rows = [
-        [
-            step.name,
-            str(step.copy or "-"),
-            str(step.count),
-            str(step.share),
-            format_epsilon(step.share),
-            str(step.total),
-            format_epsilon(step.total),
-        ]
-        for step in split.steps
-    ]
-    total = sum((step.total for step in split.steps), Fraction())
-    draws = str(sum(step.count for step in split.steps))
-    print_table(
-        ["step", "copy", "draws", "each", "(at most)", "together", "(at most)"],
-        [*rows, ["total", "", draws, "", "", str(total), format_epsilon(total)]],
-    )
-
-
-def _posterior_sentence(posterior_bounds: dict[str, str]) -> str:
-    (prior, posterior), *others = posterior_bounds.items()
-    rest = "; ".join(f"from {low} % to {high} %" for low, high in others)
-    return (
-        f"Someone who is {prior} % sure of a guess can become at most {posterior} % sure after "
-        f"seeing the report (likewise {rest})."
     )

@@ -1,4 +1,4 @@
-"""``nomadp ledger``: what a device has spent, and may still."""
+"""``nomadp ledger``: the privacy budget of a device."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nomadp.cli.devices import budget_said, home_option, receipt_sentence
+from nomadp.cli.devices import budget_content, home_option, receipt_sentence
 from nomadp.cli.output import Answer, json_option, print_table, say
 
 if TYPE_CHECKING:
@@ -19,10 +19,10 @@ __all__ = ["ledger"]
 @home_option
 @click.pass_context
 def ledger(context: click.Context, home: Path | None) -> None:
-    """What this device has spent, in exact numbers, and may still; nothing ever renews.
+    """Show the privacy budget of this device: used and remaining, in exact numbers.
 
-    The ledger is one file in your folder for data (NOMADP_HOME names another). Keep it: where
-    it is missing or damaged, nothing is reported. All take --json.
+    The budget never renews. The ledger is one file in your data folder (NOMADP_HOME names
+    another). Keep it: without an intact ledger, nothing is reported. All commands take --json.
 
     \b
     Example:
@@ -37,7 +37,7 @@ def ledger(context: click.Context, home: Path | None) -> None:
 @json_option
 @click.pass_obj
 def show(named: Path | None, *, home: Path | None) -> Answer:
-    """Spent and left, task by task, and every receipt.
+    """Show used and remaining budget by task, and every receipt.
 
     \b
     Example:
@@ -48,27 +48,27 @@ def show(named: Path | None, *, home: Path | None) -> Answer:
 
     folder = home or named or default_home()
     if not (folder / LEDGER).exists() and not has_begun(folder):
-        nothing: dict[str, Any] = {"lifetime": None, "spent": 0, "left": None}
-        text = f"there is no ledger in {folder} yet: nothing was spent"
+        nothing: dict[str, Any] = {"lifetime": None, "used": 0, "remaining": None}
+        text = f"no ledger in {folder} yet; no budget is used"
         return Answer({"home": str(folder), **nothing, "tasks": [], "receipts": []}, text)
     with Client(folder) as client:
         budget, receipts = client.budget(), client.receipts()
-    said = {
+    content = {
         "home": str(folder),
-        **budget_said(budget),
-        "tasks": [_task_said(task) for task in budget.tasks],
-        "receipts": [asdict(each) for each in receipts],
+        **budget_content(budget),
+        "tasks": [_task_content(task) for task in budget.tasks],
+        "receipts": [asdict(receipt) for receipt in receipts],
     }
-    return Answer(said, lambda: _print(budget, receipts))
+    return Answer(content, lambda: _print(budget, receipts))
 
 
-def _task_said(task: "TaskBudget") -> dict[str, Any]:
+def _task_content(task: "TaskBudget") -> dict[str, Any]:
     return {
         "task_id": task.task_id,
         "purpose": task.purpose,
         "address": task.address,
         "epsilon": task.epsilon,
-        "spent": task.used,
+        "used": task.used,
         "reports": task.reports,
         "reports_per_contributor": task.reports_most,
         "states": task.states,
@@ -76,10 +76,13 @@ def _task_said(task: "TaskBudget") -> dict[str, Any]:
 
 
 def _print(budget: "Budget", receipts: "list[Receipt]") -> None:
-    say(f"epsilon spent {budget.used}, left {budget.remaining}, of {budget.lifetime} for life")
+    say(
+        f"lifetime budget: epsilon {budget.lifetime}, used {budget.used}, remaining "
+        f"{budget.remaining}"
+    )
     if budget.tasks:
         say()
-        header = ["task", "each", "spent", "reports", "of", "accepted", "waiting", "purpose"]
+        header = ["task", "each", "used", "reports", "of", "accepted", "waiting", "purpose"]
         rows = [
             [
                 task.task_id,

@@ -21,20 +21,24 @@ REPORT_ONLY = "report"
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @file_option(
-    "--data", "One folder per data set; by default a simulated city and campus.", "DIR"
+    "--data",
+    "Folder with one folder per data set (default: a simulated city and campus).",
+    "DIR",
 )
-@folder_option("paper-output", "The folder of results; a run that was stopped goes on there.")
-@click.option("--runs", type=Whole(1), metavar="R", help="Repetitions; 5 by default.")
-@click.option("--quick", is_flag=True, help="Few budgets, few trajectories, 2 runs: a look.")
+@folder_option("paper-output", "Folder of results; an interrupted run resumes there.")
+@click.option("--runs", type=Whole(1), metavar="R", help="Repetitions (default: 5).")
+@click.option(
+    "--quick", is_flag=True, help="A quick look: few budgets, few trajectories, 2 runs."
+)
 @jobs_option
 @json_option
 def paper(*, names: tuple[str, ...], jobs: int | None, **options: Any) -> Answer:
     """Regenerate experiments of the paper: figures, tables, CSV, JSON and one HTML report.
 
-    NAME is "all", or some of ne, prq, radius, directions, granularity, budget, merge,
-    locations, length, reach, table1, table2 and frontier; "report" only draws what --out
-    already holds. Whatever is finished is kept: the same command continues after any
-    interruption, with the same numbers as if there had been none.
+    NAME is "all", or any of ne, prq, radius, directions, granularity, budget, merge,
+    locations, length, reach, table1, table2 and frontier; "report" only redraws the results in
+    --out. Finished results are kept: after an interruption, the same command resumes and gives
+    the same numbers as an uninterrupted run.
 
     \b
     Example:
@@ -65,7 +69,7 @@ def _planned(names: tuple[str, ...], options: dict[str, Any]) -> "Paper":
         return Paper.planned(names, out, **options)
     if len(names) > 1 or any(options.values()):
         raise BadUsage(
-            f'"{REPORT_ONLY}" takes --out and nothing else: it repeats the last run there',
+            f'"{REPORT_ONLY}" must be the only NAME, with no option but --out',
             code="option_unsuitable",
         )
     return reopened(out)
@@ -73,9 +77,9 @@ def _planned(names: tuple[str, ...], options: dict[str, Any]) -> "Paper":
 
 def _compute(planned: "Paper", jobs: int) -> None:
     if planned.catalogue.simulated:
-        say("no --data: a simulated city and campus stand in", err=True)
-    for each in planned.catalogue.left_out:
-        say(f"left out: {each}", err=True)
+        say("no --data: using a simulated city and campus", err=True)
+    for reason in planned.catalogue.left_out:
+        say(f"left out: {reason}", err=True)
     todo = planned.missing()
     done = len(planned.works) - len(todo)
     kept = f", {done} kept from an earlier run" if done else ""
@@ -86,6 +90,6 @@ def _compute(planned: "Paper", jobs: int) -> None:
             planned.compute(todo, jobs=jobs, progress=bar.advance)
         except Stopped as stopped:
             stopped.add_note(
-                f"what was finished is in {planned.out}; the same command goes on from there"
+                f"finished results are kept in {planned.out}; the same command resumes there"
             )
             raise

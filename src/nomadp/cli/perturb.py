@@ -1,4 +1,4 @@
-"""``nomadp perturb``: a file of trajectories in, a file of private reports out."""
+"""``nomadp perturb``: private reports from a file of trajectories."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ from nomadp.cli.perturb_request import (
     as_stored,
     check_lengths,
     check_private,
-    said_of_people,
+    people_sentence,
     summary_of,
 )
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["perturb"]
 
 WORTH_PROCESSES = 2_000
-"""Trajectories from which starting one process per core pays."""
+"""From this many trajectories on, one process per core is faster than one."""
 
 
 @click.command()
@@ -48,10 +48,14 @@ WORTH_PROCESSES = 2_000
 @click.option("--epsilon", required=True, metavar="E", help="Budget of a whole trajectory.")
 @out_option("Reports: .csv, .csv.gz, .parquet.", ".csv", ".csv.gz", ".parquet")
 @click.option(
-    "--seed", type=Whole(0), metavar="N", help="Simulate: repeatable, hence not private."
+    "--seed",
+    type=Whole(0),
+    metavar="N",
+    help="Simulate with this seed: repeatable, and therefore not private.",
 )
 @file_option(
-    "--key-file", "Draw with this secret key of 32 bytes: one key for one set of trajectories."
+    "--key-file",
+    "Draw with a secret key of 32 bytes. Use a key for one set of trajectories only.",
 )
 @jobs_option
 @click.option(
@@ -59,49 +63,48 @@ WORTH_PROCESSES = 2_000
     type=click.Choice(["local", "spark"]),
     default="local",
     show_default=True,
-    help="Where: on this machine, or on a cluster (Apache Spark, or Sail).",
+    help="Run on this machine, or on a cluster (Apache Spark or Sail).",
 )
 @click.option(
     "--master",
     metavar="URL",
-    help="spark: the cluster, for example local[4], yarn or sc://localhost:50051; local[*] by "
-    "default.",
+    help="spark: the cluster, such as local[4], yarn or sc://localhost:50051 (default: "
+    "local[*]).",
 )
 @click.option(
     "--keep-tids",
     is_flag=True,
-    help="For experiments: reports bear the tids, not random ids, so they can be evaluated.",
+    help="For experiments: keep tids instead of random ids, so that reports can be evaluated.",
 )
 @click.option(
     "--transcript",
     is_flag=True,
-    help="tp, atp: keep all that is released, from which decode estimates; slower.",
+    help="tp, atp: also write everything that is released, which decode needs; slower.",
 )
 @length_option
-@click.option("--single-points", is_flag=True, help="Accept trajectories of one point.")
+@click.option("--single-points", is_flag=True, help="Accept trajectories with one point.")
 @reading_options
 @variant_options
 @click.option(
-    "--accept-not-private", is_flag=True, help="Needed by the variants that are not private."
+    "--accept-not-private", is_flag=True, help="Required for variants that are not private."
 )
 @json_option
 def perturb(**options: Any) -> Answer:
-    """Perturb every trajectory of TRAJECTORIES once, spending epsilon on each.
+    """Perturb each trajectory of TRAJECTORIES once, spending epsilon on each.
 
-    TRAJECTORIES are one or more files or folders of anything that "nomadp data convert" reads:
-    tid, seq, location_id, or tid, datetime, lat, lng (and uid), or GPX, GeoJSON and others,
-    whose coordinates are moved to the nearest location. User ids, times and tids never leave:
-    reports have random ids, in whose order they stand. Every report has as many points as its
-    trajectory, or N with --length N. Each further trajectory of a person, and each further run
-    over the same ones, spends epsilon again.
+    TRAJECTORIES are files or folders in any format that "nomadp data convert" reads: tables
+    with tid, seq, location_id or with tid, datetime, lat, lng (and uid), GPX, GeoJSON and
+    others. Coordinates are moved to the nearest location. Reports contain no user ids, times or
+    tids; they have random ids and are sorted by them. A report has as many points as its
+    trajectory, or N with --length N. Every further trajectory of the same person, and every
+    further run, spends epsilon again.
 
-    A Parquet file with one row to a trajectory, tid and the list location_ids, is perturbed
-    piece by piece into a Parquet file of reports of the same layout. A run that was stopped
-    keeps its finished parts and its secret key in OUT.partial, and the same command goes on
-    with them. Whoever reads a key can repeat the draws, so it is deleted when all is done; a
-    --key-file is yours to delete.
+    A Parquet file with one row per trajectory (tid, and the list location_ids) is perturbed in
+    pieces into a Parquet file with the same layout. If the run is interrupted, OUT.partial
+    keeps the finished pieces and the secret key, and the same command resumes. The key could
+    repeat the draws, so it is deleted at the end; you must delete a --key-file yourself.
 
-    With --engine spark that layout is read from a file or folder, and OUT is a folder of
+    With --engine spark, that layout is read from a file or folder, and OUT is a folder of
     Parquet files. A key gives the same reports on every engine.
 
     \b
@@ -115,33 +118,31 @@ def perturb(**options: Any) -> Answer:
         say(f"nomadp: {note}", err=True)
     return Answer(
         summary,
-        f"{summary['trajectories']} trajectories ({summary['points']} points) perturbed by "
-        f"{summary['mechanism']} at epsilon {summary['epsilon']} each: {summary['out']}\n"
-        f"{said_of_people(summary)}",
+        f"{summary['trajectories']} trajectories with {summary['points']} points perturbed "
+        f"({summary['mechanism']}, epsilon {summary['epsilon']} each): {summary['out']}\n"
+        f"{people_sentence(summary)}",
     )
 
 
 def _master(engine: str, master: str | None) -> str | None:
-    """The cluster to work on, if any."""
+    """The address of the cluster; None for this machine."""
     if engine == "spark":
         return master or "local[*]"
     if master is not None:
-        raise BadUsage(
-            "--master names a cluster, so it needs --engine spark", code="options_not_paired"
-        )
+        raise BadUsage("--master needs --engine spark", code="options_not_paired")
     return None
 
 
 def _perturbed(options: dict[str, Any]) -> dict[str, Any]:
-    """Everything that can be refused is refused before the first draw."""
+    """Refuse everything that can be refused before the first draw."""
     from nomadp.formats.location_files import read_locations
     from nomadp.mechanisms import make_mechanism
 
-    reading_of(options)  # what is wrong with it is said, whether or not it is needed
+    reading_of(options)  # checks the options even where nothing is read by them
     master = _master(options["engine"], options["master"])
     if options["key_file"] is not None and options["seed"] is not None:
         raise BadUsage(
-            "--key-file and --seed exclude each other, got both",
+            "--key-file and --seed cannot be used together",
             code="options_exclude_each_other",
         )
     streaming = master is None and _is_streamed(options)
@@ -159,7 +160,7 @@ def _perturbed(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_streamed(options: dict[str, Any]) -> bool:
-    """CSV needs all reports at once, and so do transcripts, for now."""
+    """Whether reports are written in pieces; CSV and transcripts need all reports at once."""
     from nomadp.formats.files import is_parquet
 
     source, out = as_stored(options), options["out"]
@@ -170,9 +171,9 @@ def _is_streamed(options: dict[str, Any]) -> bool:
             return True
     if options["key_file"] is not None:
         raise BadUsage(
-            "--key-file needs Parquet in and out, with one row to a trajectory (tid, "
-            "location_ids), and no --transcript nor --length: elsewhere a tid may not always "
-            "name the same trajectory",
+            "--key-file needs Parquet as input and output, with one row per trajectory (tid, "
+            "location_ids), and neither --transcript nor --length: otherwise a tid may name "
+            "different trajectories",
             code="option_unsuitable",
         )
     return False
@@ -193,10 +194,10 @@ def _at_once(options: dict[str, Any], mechanism: "Mechanism") -> dict[str, Any]:
         reports = perturb_set(
             mechanism, true, randomness, jobs=jobs, progress=bar.advance, **asked
         )
-    # What protects nobody is written only where it was asked for by name.
+    # Output that is not private needs an explicit option.
     by_name = options["seed"] is not None or options["accept_not_private"]
     written = write_simulated if by_name else write_reports
-    written(options["out"], reports, overwrite=True)  # --out was checked before anything
+    written(options["out"], reports, overwrite=True)  # --out was checked first
     return {
         "out": str(options["out"]),
         "trajectories": len(reports),

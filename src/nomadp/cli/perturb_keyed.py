@@ -1,4 +1,4 @@
-"""``nomadp perturb`` with words of a key: a file piece by piece, or a folder on a cluster."""
+"""``nomadp perturb`` with a key: a file in pieces, or a folder on a cluster."""
 
 from typing import Any
 
@@ -22,13 +22,15 @@ __all__ = ["clustered", "streamed"]
 
 
 def streamed(options: dict[str, Any], mechanism: Mechanism) -> dict[str, Any]:
-    """Perturb piece by piece a file never in memory as a whole; a stopped run goes on."""
+    """Perturb a file in pieces, in bounded memory; an interrupted run resumes."""
     files = options["trajectories"][0], options["out"]
     uids = NestedFile(files[0]).uids()
     people = None if uids is None else People.of(uids)
-    # Whether what protects nobody was asked for:
-    asked = options["seed"] is not None or options["accept_not_private"]
-    job = Job(mechanism, *files, _randomness(options), options["keep_tids"], simulated=asked)
+    # Output that is not private needs an explicit option.
+    simulated = options["seed"] is not None or options["accept_not_private"]
+    job = Job(
+        mechanism, *files, _randomness(options), options["keep_tids"], simulated=simulated
+    )
 
     def accept(found: Survey) -> None:
         check_lengths(mechanism, found.single, found.trajectories, options)
@@ -52,8 +54,7 @@ def _run(running: Running, jobs: int) -> None:
     total, folder = running.survey.trajectories, running.unfinished.folder
     if running.done:
         say(
-            f"nomadp: going on with {folder}: {running.rows_done} of {total} trajectories are "
-            "done",
+            f"nomadp: resuming {folder}: {running.rows_done} of {total} trajectories are done",
             err=True,
         )
     try:
@@ -61,7 +62,7 @@ def _run(running: Running, jobs: int) -> None:
             bar.advance(running.rows_done)
             running.run(jobs=jobs, progress=bar.advance)
     except BaseException as error:
-        kept = f"what was done is kept in {folder}; the same command goes on from there"
+        kept = f"finished pieces are kept in {folder}; the same command resumes there"
         if isinstance(error, Exception):
             say(f"nomadp: {kept}", err=True)
         else:
@@ -87,7 +88,7 @@ def clustered(options: dict[str, Any], mechanism: Mechanism, master: str) -> dic
         spark.stop()
     path = path_of(mechanism, found.trajectories)
     header = Header.of(mechanism, own, linked=linked, path=path)
-    if out.is_dir():  # not where only the cluster sees it
+    if out.is_dir():  # the folder may be visible to the cluster only
         (out / ABOUT).write_bytes(header.to_json() + b"\n")
     return {
         "out": str(options["out"]),
@@ -108,14 +109,14 @@ def _people(frame: Any) -> People | None:
 def _check(options: dict[str, Any]) -> None:
     if as_stored(options) is None:
         raise BadUsage(
-            "a cluster reads one file or folder just as it stands, without --length, --columns "
-            "and --split-hours",
+            "--engine spark reads one file or folder as it is, without --length, --columns and "
+            "--split-hours",
             code="option_unsuitable",
         )
     if options["jobs"] is not None or options["transcript"]:
         raise BadUsage(
-            "--jobs and --transcript belong to the local engine: a cluster shares out the work "
-            "by itself, and keeps reports alone",
+            "--jobs and --transcript need --engine local: a cluster distributes the work "
+            "itself and writes no transcripts",
             code="option_unsuitable",
         )
     if not is_parquet(options["out"]) or options["out"].exists():
@@ -127,7 +128,7 @@ def _check(options: dict[str, Any]) -> None:
 
 
 def _randomness(options: dict[str, Any]) -> KeyedRandom | None:
-    """Those that were asked for by name, if any were."""
+    """The random source of --seed or --key-file, if any."""
     if options["seed"] is not None:
         return SeededRandom(options["seed"])
     return None if options["key_file"] is None else key_source(options["key_file"])

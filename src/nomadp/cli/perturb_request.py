@@ -1,4 +1,4 @@
-"""What ``nomadp perturb`` refuses, whatever draws, and what it says."""
+"""The checks and the summary of ``nomadp perturb``, for every engine."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from nomadp.mechanisms import Mechanism
     from nomadp.reports.header import Header
 
-__all__ = ["as_stored", "check_lengths", "check_private", "said_of_people", "summary_of"]
+__all__ = ["as_stored", "check_lengths", "check_private", "people_sentence", "summary_of"]
 
 
 def as_stored(options: dict[str, Any]) -> Path | None:
-    """The only file, if its trajectories are perturbed just as they stand in it."""
+    """The single input file, if its trajectories are perturbed unchanged."""
     asked = any(options[name] for name in ("length", "columns", "split_hours"))
     changed = asked or bool(thinning_of(options))
     sources: tuple[Path, ...] = options["trajectories"]
@@ -30,7 +30,7 @@ def check_private(mechanism: "Mechanism", *, accepted: bool) -> None:
     if not mechanism.private and not accepted:
         raise NotPrivateError(
             f"{mechanism.name} is for experiments only; {mechanism.warning}; to use it on data "
-            "that nobody needs protected, add --accept-not-private",
+            "that needs no protection, add --accept-not-private",
             code="mechanism_not_private",
             mechanism=mechanism.name,
         )
@@ -41,7 +41,7 @@ def check_lengths(
 ) -> None:
     """Refuse trajectories of one location, ``single`` of ``count``, if directions are drawn.
 
-    Says what would be faster, too, now that it is known how many there are.
+    Also suggests numba, if there are enough trajectories for it to matter.
     """
     from nomadp.errors import DomainError
     from nomadp.mechanisms.paths import slowed
@@ -50,16 +50,16 @@ def check_lengths(
     if single and directed and not options["single_points"]:
         raise DomainError(
             "a trajectory must have at least 2 locations to have a direction, got "
-            f"{single} of {count} with only 1; leave them out, use exp, or add "
-            "--single-points to perturb them without directions",
+            f"{single} of {count} with only 1; remove them, use exp, or add --single-points to "
+            "perturb them without directions",
             code="single_points",
             single=single,
             count=count,
         )
     if slowed(mechanism, count):
         say(
-            "nomadp: without numba the reference program draws, many times slower; "
-            'pip install "nomadp[fast]" would give the compiled loops',
+            "nomadp: numba is not installed, so the much slower reference program runs; for "
+            'compiled loops: pip install "nomadp[fast]"',
             err=True,
         )
 
@@ -71,7 +71,7 @@ def summary_of(
     people: "People | None",
     snapped: "SnapSummary | None" = None,
 ) -> dict[str, Any]:
-    """What was done, but for how many. Of people only counts, for whoever holds the files."""
+    """Facts about the run. Of people it contains only counts, for the owner of the files."""
     return {
         **header.as_dict(),
         "people": people and people.count,
@@ -82,11 +82,11 @@ def summary_of(
     }
 
 
-def said_of_people(summary: dict[str, Any]) -> str:
+def people_sentence(summary: dict[str, Any]) -> str:
     if summary["people"] is None:
         return (
-            "no uid says whose they are, so each trajectory counts for itself: a person with "
-            "K of them spends K x epsilon"
+            "there is no uid column, so the budget is per trajectory: a person with K "
+            "trajectories spends K x epsilon"
         )
     return (
         f"{summary['people']} people; each spends up to {summary['most_per_person']} x epsilon "
@@ -97,23 +97,23 @@ def said_of_people(summary: dict[str, Any]) -> str:
 def _warnings(
     options: dict[str, Any], mechanism: "Mechanism", snapped: "SnapSummary | None"
 ) -> list[str]:
-    """What whoever reads the reports must know."""
+    """What readers of the reports must know."""
     warnings = []
     if snapped is not None:
         warnings.append(
-            f"{snapped.points} points moved to their nearest locations: half of them at most "
-            f"{snapped.median_km:.3f} km, 95 % at most {snapped.p95_km:.3f} km; "
-            f"{snapped.moved_over_1km_share:.1%} moved over 1 km"
+            f"{snapped.points} points were moved to their nearest locations: median "
+            f"{snapped.median_km:.3f} km, 95th percentile {snapped.p95_km:.3f} km; "
+            f"{100 * snapped.moved_over_1km_share:.1f} % moved more than 1 km"
         )
     if options["seed"] is not None:
         warnings.append(
-            "the output is simulated: it is not private against somebody who knows the seed"
+            "the output is simulated: it is not private from anyone who knows the seed"
         )
     if not mechanism.private:
         warnings.append(f"the output is not private: {mechanism.warning}")
     if options["keep_tids"]:
         warnings.append(
-            "the reports bear the tids of their trajectories, in the same order: whoever knows "
-            "whose a tid is knows whose the report is; leave out --keep-tids for people"
+            "the reports keep the tids and the order of their trajectories: anyone who can "
+            "link a tid to a person can link the report; do not use --keep-tids for real people"
         )
     return warnings

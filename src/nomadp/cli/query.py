@@ -289,9 +289,9 @@ def _print(summary: dict[str, Any]) -> None:
     if "poisoning_1pct" in summary:
         poisoning = summary["poisoning_1pct"]
         say(
-            "poisoning: 1 % of invalid reports could increase a share by "
-            f"{poisoning['increase']:.4f} or decrease it by {poisoning['decrease']:.4f} "
-            f"({poisoning['bound']})"
+            "poisoning: if 1 % of reports were invalid, they could "
+            f"increase a share by {poisoning['increase']:.4f} or decrease it by "
+            f"{poisoning['decrease']:.4f} ({poisoning['bound']})"
         )
     if summary["invalid_reports_at_least"]:
         say(

@@ -1,4 +1,4 @@
-"""``nomadp report``: one journey of a person, perturbed here and sent to a collector."""
+"""``nomadp report``: perturbs a trajectory on this device and sends the report."""
 
 import sys
 from dataclasses import asdict
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from nomadp.cli.devices import all_settled, budget_said, home_option, receipt_sentence
+from nomadp.cli.devices import all_settled, budget_content, home_option, receipt_sentence
 from nomadp.cli.exit_codes import BadUsage, Stopped
 from nomadp.cli.files import points_options, reading_of, sources_argument
 from nomadp.cli.output import Answer, json_option, reading_notes, say
@@ -23,46 +23,52 @@ LAST = "last"
 
 
 class Chosen(NamedTuple):
-    """A journey to be reported: private. Nothing of it is left out yet for any task."""
+    """A trajectory to report: private, and not yet prepared for a task."""
 
     steps: "PrivatePoints"
     hour: int | None
-    """None where nobody knows."""
+    """None if unknown."""
 
 
 @click.command()
 @sources_argument("files")
-@click.option("--task", "source", metavar="URL|DIR", help="The task's address, or its folder.")
-@click.option("--id", "task_id", metavar="ID", help="The task's id, if the URL has none.")
-@click.option("--to", "send_to", metavar="URL", help="The collector, if --task is a folder.")
+@click.option("--task", "source", metavar="URL|DIR", help="Address or folder of the task.")
+@click.option("--id", "task_id", metavar="ID", help="Id of the task, if the URL contains none.")
+@click.option(
+    "--to", "send_to", metavar="URL", help="Address of the collector, if --task is a folder."
+)
 @click.option(
     "--choose",
     multiple=True,
     default=[LAST],
     metavar="last|N",
-    help="Which journey of FILES, counted from 1; the last by default, or if there are fewer; "
-    "repeatable.",
+    help="Number of the trajectory in FILES, from 1 (default: last); the last one is used if "
+    "there are fewer; repeatable.",
 )
-@click.option("--now", is_flag=True, help="Send at once, without the task's random delay.")
-@click.option("--queue", is_flag=True, help='Keep it for "nomadp send"; needs no network.')
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--now", is_flag=True, help="Send immediately, without the task's random delay.")
+@click.option(
+    "--queue", is_flag=True, help='Keep the report for "nomadp send"; needs no network.'
+)
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.option(
     "--lifetime",
     metavar="EPSILON",
-    help="All you will ever spend; fixed when the ledger begins, 20 by default.",
+    help="Your lifetime budget, fixed when the ledger is created (default: 20).",
 )
 @home_option
 @points_options
 @json_option
 def report(**options: Any) -> Answer:
-    """Report a journey of FILES to a task, at the cost that the task names.
+    """Perturb one of your trajectories on this machine, and send the report to a collector.
 
-    The whole journey is perturbed on this machine: what is sent is as likely, up to a factor
-    e^epsilon, for any other journey of any length. What is spent is written into a ledger
-    first, and never comes back. FILES are anything that "nomadp data convert" reads, folders
-    too; points that are no location of the task go to the nearest. A report is made whatever
-    the values in FILES are; a file of another form is refused before any request. The id of a
-    task is the hash of all that it is: compare it with what others were given.
+    The report is as likely, up to a factor of e^epsilon, for any other trajectory of any
+    length. The task sets epsilon. It is charged to the ledger before anything is perturbed, and
+    is never refunded.
+
+    FILES are any files or folders that "nomadp data convert" reads. Points are moved to the
+    nearest location of the task. A report is made whatever values FILES contain; a file with a
+    wrong format is refused before any request. The id of a task is the hash of all its
+    parameters: compare it with the id that others were given.
 
     \b
     Example:
@@ -72,7 +78,7 @@ def report(**options: Any) -> Answer:
     """
     from nomadp.client import Client
 
-    # Files come first: how long they take must not be seen between two requests.
+    # Files are read first, so that the time between requests reveals nothing about them.
     with reading_notes() as notes:
         chosen = _chosen(options, notes)
     with Client(options["home"], options["lifetime"]) as client:
@@ -82,11 +88,11 @@ def report(**options: Any) -> Answer:
             _confirm(client, bundle, chosen, notes)
         receipts = _reported(client, bundle, chosen, options)
         budget = client.budget()
-    said = {"purpose": bundle.task.purpose, "reports": [asdict(each) for each in receipts]}
-    lines = [receipt_sentence(each) for each in receipts]
-    lines.append(f"epsilon {budget.remaining} of {budget.lifetime} are left for all your life")
+    content = {"purpose": bundle.task.purpose, "reports": [asdict(r) for r in receipts]}
+    lines = [receipt_sentence(receipt) for receipt in receipts]
+    lines.append(f"remaining lifetime budget: epsilon {budget.remaining} of {budget.lifetime}")
     ok = all_settled(receipts)
-    return Answer({**said, **budget_said(budget)}, "\n".join(lines), ok)
+    return Answer({**content, **budget_content(budget)}, "\n".join(lines), ok)
 
 
 def _reported(
@@ -96,7 +102,7 @@ def _reported(
     try:
         return [client.report(each.steps, hour=each.hour, **how) for each in chosen]
     except Stopped as stop:
-        stop.add_note('what was charged stays charged: see "nomadp ledger show"')
+        stop.add_note('the budget that was charged stays used; see "nomadp ledger show"')
         raise
 
 
@@ -104,7 +110,7 @@ def _joined(client: "Client", options: dict[str, Any]) -> "TaskBundle":
     if options["source"] is None:
         if options["task_id"] is None:
             raise BadUsage(
-                "--task, or the --id of a task joined before, must be given",
+                "--task, or the --id of a task that was joined before, must be given",
                 code="option_missing",
             )
         return client.bundle(options["task_id"])
@@ -113,31 +119,31 @@ def _joined(client: "Client", options: dict[str, Any]) -> "TaskBundle":
 
 
 def _chosen(options: dict[str, Any], notes: list[str]) -> list[Chosen]:
-    """The journeys that were chosen, whatever is in the files (docs/device.md)."""
+    """The chosen trajectories, whatever values the files contain (docs/device.md)."""
     from nomadp.formats.point_files import read_any_points
 
     wanted = [_number(text) for text in options["choose"]]
     points = read_any_points(options["files"], reading_of(options))
     count = 0 if points is None else len(points.tids)
     if any(k > count for k in wanted):
-        notes.append(f"there are {count} journeys, and the last of them is reported")
-    return [_journey(points, (k or count) - 1) for k in wanted]
+        notes.append(f"FILES contain {count} trajectories, and the last one is reported")
+    return [_trajectory(points, (k or count) - 1) for k in wanted]
 
 
 def _number(text: str) -> int:
-    """Of a journey, counted from 1; 0 for the last."""
+    """The number of a trajectory, from 1; 0 for the last."""
     if text.lower() == LAST:
         return 0
     if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= 1):
         raise BadUsage(
-            f"--choose must be last or a number of a journey from 1 on, got {text[:40]}",
+            f"--choose must be last or a number from 1, got {text[:40]}",
             code="not_a_journey_number",
         )
     return int(text)
 
 
-def _journey(points: "Points | None", k: int) -> Chosen:
-    """Journey k, or the last; one without any point if there is none."""
+def _trajectory(points: "Points | None", k: int) -> Chosen:
+    """Trajectory k, or the last one; an empty one if there is none."""
     import numpy as np
 
     from nomadp.client.private_trajectory import PrivatePoints
@@ -154,10 +160,10 @@ def _journey(points: "Points | None", k: int) -> Chosen:
 def _confirm(
     client: "Client", bundle: "TaskBundle", chosen: list[Chosen], notes: list[str]
 ) -> None:
-    """Ask the person; what depends on the journey is said on their own terminal only."""
+    """Ask the person; anything that depends on the trajectory stays on their terminal."""
     if not sys.stdin.isatty():
         raise BadUsage(
-            "--yes must be given where nobody can be asked", code="confirmation_missing"
+            "--yes must be given without a terminal to confirm on", code="confirmation_missing"
         )
     from nomadp.client.private_trajectory import FAR_KM, farthest_km
 
@@ -167,21 +173,21 @@ def _confirm(
     cost = task.epsilon * len(chosen)
     say(f"task {task.id}\n{task.purpose}", err=True)
     say(
-        f"This spends epsilon {cost} of the {budget.remaining} that are left of your "
-        f"{budget.lifetime}: whoever sees the report can tell your journey from any other "
-        f"with odds of at most e^{task.epsilon} to 1.",
+        f"This uses epsilon {cost} of your remaining {budget.remaining} (lifetime budget: "
+        f"{budget.lifetime}). A report changes the odds between your trajectory and any "
+        f"other by at most a factor of e^{task.epsilon}.",
         err=True,
     )
-    if any(farthest_km(each.steps, bundle) > FAR_KM for each in chosen):
+    if any(farthest_km(trajectory.steps, bundle) > FAR_KM for trajectory in chosen):
         say(
-            f"Some points are more than {FAR_KM:g} km from every location of this task, and "
-            "would be reported as if they were at the nearest.",
+            f"Some points are more than {FAR_KM:g} km from every location of this task. They "
+            "would be moved to the nearest location.",
             err=True,
         )
-    if bundle.mechanism.timed and any(each.hour is None for each in chosen):
+    if bundle.mechanism.timed and any(trajectory.hour is None for trajectory in chosen):
         say(
-            "This task asks when, and the files do not say: Monday from 0 to 1 h would be "
-            "perturbed instead.",
+            "This task reports the time, but the files contain none: Monday from 0 to 1 h "
+            "would be perturbed instead.",
             err=True,
         )
     click.confirm("Report?", abort=True, err=True)

@@ -1,4 +1,4 @@
-"""``nomadp send``: what was reported and waits to be sent."""
+"""``nomadp send``: sends the reports that are waiting."""
 
 import time
 from dataclasses import asdict
@@ -16,17 +16,18 @@ __all__ = ["send"]
 
 
 @click.command()
-@click.option("--now", is_flag=True, help="Send what is not due yet, too.")
-@click.option("--again", is_flag=True, help="Try what a collector refused once more.")
-@click.option("--wait", is_flag=True, help="Stay until nothing waits any more.")
+@click.option("--now", is_flag=True, help="Also send reports that are not due yet.")
+@click.option("--again", is_flag=True, help="Retry reports that a collector refused.")
+@click.option("--wait", is_flag=True, help="Keep running until no report is waiting.")
 @home_option
 @json_option
 def send(*, now: bool, again: bool, wait: bool, home: Any) -> Answer:
-    """Send the reports that are due: the same bytes as before, and nothing is spent.
+    """Send the reports that are due. This uses no privacy budget.
 
-    A report is due at a random time that its task bounds, so that when it comes does not tell
-    when a journey was. Run this now and then, or with --wait. Exits with 1 if a collector was
-    out of reach or refused a report; it is kept.
+    A report is due at a random time within the bounds of its task, so that its arrival does not
+    reveal the time of the trajectory. A retry sends the same bytes. Run this regularly, or with
+    --wait. Exits with 1 if a collector could not be reached or refused a report; the report is
+    kept.
 
     \b
     Example:
@@ -36,19 +37,19 @@ def send(*, now: bool, again: bool, wait: bool, home: Any) -> Answer:
     from nomadp.client import Client
 
     with Client(home) as client:
-        found = {each.report_id: each for each in client.send(now=now, again=again)}
+        sent = {receipt.report_id: receipt for receipt in client.send(now=now, again=again)}
         while wait and _slept(client):
-            found |= {each.report_id: each for each in client.send()}
-        waiting = [each for each in client.receipts() if each.state == "waiting"]
-    receipts = list(found.values())
-    rest = [each for each in waiting if each.report_id not in found]
-    said = {"sent": [asdict(each) for each in receipts], "waiting": len(waiting)}
-    text = "\n".join(map(receipt_sentence, [*receipts, *rest])) or "nothing waits to be sent"
-    return Answer(said, text, all_settled(receipts))
+            sent |= {receipt.report_id: receipt for receipt in client.send()}
+        waiting = [receipt for receipt in client.receipts() if receipt.state == "waiting"]
+    receipts = list(sent.values())
+    rest = [receipt for receipt in waiting if receipt.report_id not in sent]
+    content = {"sent": [asdict(receipt) for receipt in receipts], "waiting": len(waiting)}
+    text = "\n".join(map(receipt_sentence, [*receipts, *rest])) or "no report is waiting"
+    return Answer(content, text, all_settled(receipts))
 
 
 def _slept(client: "Client") -> bool:
-    """Until the next is due; False if none is or can ever be."""
+    """Sleep until the next report is due; False if none ever is."""
     addresses = {task.task_id for task in client.budget().tasks if task.address is not None}
     waiting = [r for r in client.receipts() if r.state == "waiting" and r.task_id in addresses]
     if not waiting:

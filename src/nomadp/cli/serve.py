@@ -16,19 +16,21 @@ __all__ = ["serve"]
 
 LOOPBACK = "127.0.0.1"
 CAN_SHARE_LISTENERS = os.name == "posix"
-"""Whether a process can be handed the sockets of another one as they are."""
+"""Whether a process can inherit the sockets of another one."""
 
 
 @click.command()
 @click.argument("folders", metavar="[FOLDER...]", type=EXISTING, nargs=-1)
 @store_option
-@click.option("--host", default=LOOPBACK, show_default=True, help="For devices and analysts.")
+@click.option(
+    "--host", default=LOOPBACK, show_default=True, help="Address for devices and analysts."
+)
 @click.option("--port", type=Whole(0, 65_535), default=8000, show_default=True)
 @click.option(
     "--operator-host",
     default=LOOPBACK,
     show_default=True,
-    help="Where the operator's address is; keep it from the public.",
+    help="Address for the operator; keep it private.",
 )
 @click.option("--operator-port", type=Whole(0, 65_535), default=8001, show_default=True)
 @click.option(
@@ -37,17 +39,19 @@ CAN_SHARE_LISTENERS = os.name == "posix"
     default=1,
     show_default=True,
     metavar="N",
-    help="Processes; more than one needs PostgreSQL.",
+    help="Number of processes; more than one needs PostgreSQL.",
 )
-@file_option("--basemap", "A map beneath the dashboard's, in one file: PMTiles 3.")
-@click.option("--json", "as_json", is_flag=True, help="Print what is served as JSON, once.")
+@file_option("--basemap", "Background map of the dashboard: one file, PMTiles 3.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print addresses, tasks and new tokens as JSON."
+)
 def serve(**options: Any) -> None:
-    """Take reports for the tasks in the store, and for those in the FOLDERs, which are added.
+    """Run a collector for the tasks in its store. The tasks in FOLDERs are added to the store.
 
-    A FOLDER is what "nomadp task create" wrote. Every report that is acknowledged is on disk.
-    Tokens for the analyst and the operator are printed when they are made, once; or take them
-    from NOMADP_ANALYST_TOKEN and NOMADP_OPERATOR_TOKEN. The log is JSON on standard error and
-    tells nothing of senders. Ctrl-C or SIGTERM answers what was begun, and ends.
+    A FOLDER is the output of "nomadp task create". A report is acknowledged only once it is on
+    disk. Tokens for the analyst and the operator are printed once, when they are created; or
+    set NOMADP_ANALYST_TOKEN and NOMADP_OPERATOR_TOKEN. The log is JSON on standard error and
+    contains nothing about senders. Ctrl-C or SIGTERM finishes open requests and exits.
 
     \b
     Example:
@@ -59,30 +63,30 @@ def serve(**options: Any) -> None:
     from nomadp.collector.basemap import load_basemap
     from nomadp.collector.disk_space import bytes_to_keep_free
 
-    bytes_to_keep_free()  # before anything is opened or made
+    bytes_to_keep_free()  # before any file is opened or created
     basemap = options["basemap"] and load_basemap(options["basemap"])
     if options["workers"] > 1 and not CAN_SHARE_LISTENERS:
         raise BadUsage(
-            f"--workers must be 1 on this system, got {options['workers']}; several processes "
-            "cannot share a listener here",
+            f"--workers must be 1 on this system, got {options['workers']}; processes cannot "
+            "share a listener here",
             code="workers_unsupported",
         )
     store = opened_store(options["store"], new=True)
     if options["workers"] > 1 and not store.shared:
         raise BadUsage(
-            "--workers above 1 needs a store that processes share; name one with --store "
+            "--workers above 1 needs a store that processes can share; add --store "
             "postgresql://...",
             code="store_not_shared",
         )
     number = _run({**options, "basemap": basemap}, store)
     if number:
         stopped = Stopped(number)
-        stopped.add_note("what was acknowledged is on disk")
+        stopped.add_note("all acknowledged reports are on disk")
         raise stopped
 
 
 def _prepared(connection: Any, folders: tuple[Path, ...]) -> dict[str, Any]:
-    """Its tasks, and the tokens that were made."""
+    """The tasks of the store, and newly created tokens."""
     from nomadp.collector.copying import check_whole
     from nomadp.collector.loaded_task import add_task, task_rows
     from nomadp.collector.tokens import first_tokens
@@ -100,21 +104,21 @@ def _prepared(connection: Any, folders: tuple[Path, ...]) -> dict[str, Any]:
 def _run(options: dict[str, Any], store: Any) -> int:
     from nomadp.collector.server import Listeners, listen_on, run_process
 
-    # Before tokens are made: a port that is taken must not cost the one time they are shown.
+    # Ports come first: tokens are shown only once, and a busy port must not lose them.
     public = listen_on(options["host"], options["port"])
     operator = listen_on(options["operator_host"], options["operator_port"])
     listeners = Listeners(public, operator)
-    names = [_address(each) for each in listeners]
+    names = [_address(listener) for listener in listeners]
     connection = store.connect()
     try:
         addresses = {"devices and analysts": names[0], "the operator": names[1]}
         found = _prepared(connection, options["folders"])
-        if store.shared:  # a file's is open to the end: its last close empties the log first
+        if store.shared:  # a file stays open: its last close truncates the write-ahead log
             connection.close()
         if options["as_json"]:
             print_json({"addresses": addresses, **found})
         else:
-            _say(addresses, found)
+            _print(addresses, found)
         if options["workers"] == 1:
             return run_process(store, listeners, names, options["basemap"])
         from nomadp.collector.workers import run_workers
@@ -130,7 +134,7 @@ def _address(listener: Any) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def _say(addresses: dict[str, str], found: dict[str, Any]) -> None:
+def _print(addresses: dict[str, str], found: dict[str, Any]) -> None:
     for role, token in found["tokens"].items():
         say(f"{role} token, shown once: {token}")
     for task in found["tasks"]:

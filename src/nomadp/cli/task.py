@@ -15,34 +15,34 @@ if TYPE_CHECKING:
     from nomadp.protocol.bundle import TaskBundle
     from nomadp.protocol.fetch import Operator
 
-__all__ = ["TOKEN", "collector_option", "bundle_of", "operator_at", "task", "told"]
+__all__ = ["TOKEN", "collector_option", "bundle_of", "operator_at", "task", "task_content"]
 
 TOKEN = "NOMADP_OPERATOR_TOKEN"
 
 COMMANDS = {
-    "create": "A folder with a task and its public files.",
-    "verify": "Derive id, hashes, law and bound again; what a contributor should know.",
-    "show": "The parameters of a task.",
-    "list": "The tasks in folders, or those of a collector.",
-    "publish": "Give a task to a collector.",
-    "close": "Let a collector take no more reports of a task.",
+    "create": "Write a task and its public files to a folder.",
+    "verify": "Recompute the id, hashes, law and privacy bound of a task.",
+    "show": "Print the parameters of a task.",
+    "list": "List the tasks in folders, or of a collector.",
+    "publish": "Publish a task at a collector.",
+    "close": "Stop accepting reports for a task.",
 }
-"""Each is here, or in the module nomadp.cli.task_NAME with a command of its name."""
+"""Each is in this module, or in nomadp.cli.task_NAME."""
 
 collector_option = click.option(
     "--collector",
     metavar="URL",
     required=True,
-    help=f"The operator's address of a collector; its token is in {TOKEN}.",
+    help=f"Operator's address of the collector; the token is read from {TOKEN}.",
 )
 
 
 @click.group(cls=CommandModules, summaries=COMMANDS, modules="nomadp.cli.task_{}")
 def task() -> None:
-    """Make a collection's public parameters, check somebody else's, and publish them.
+    """Create, verify and publish the public parameters of a collection.
 
-    A task is named by the hash of all its parameters: what is the same for everybody has one
-    id. Whoever takes part can derive everything again with verify. All take --json.
+    The id of a task is the hash of all its parameters, so everyone with the same id has the
+    same task. Contributors can recompute everything with "verify". All commands take --json.
 
     \b
     Example:
@@ -58,7 +58,7 @@ def task() -> None:
 @insecure_option
 @json_option
 def show(*, source: str, insecure: bool) -> Answer:
-    """The parameters of a task, its files checked against their hashes.
+    """Print the parameters of a task, after checking its files against their hashes.
 
     \b
     Example:
@@ -66,16 +66,20 @@ def show(*, source: str, insecure: bool) -> Answer:
     """
     bundle = bundle_of(source, insecure=insecure)
     rows = [[name, str(value)] for name, value in sorted(_flat(bundle).items())]
-    return Answer(told(bundle), lambda: print_table(["", bundle.task.id], rows))
+    return Answer(task_content(bundle), lambda: print_table(["", bundle.task.id], rows))
 
 
 @task.command(name="list")
 @click.argument("folders", metavar="FOLDER...", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--collector", metavar="URL", help=f"Or of a collector; its token is in {TOKEN}.")
+@click.option(
+    "--collector",
+    metavar="URL",
+    help=f"Operator's address of a collector; the token is read from {TOKEN}.",
+)
 @insecure_option
 @json_option
 def list_tasks(*, folders: tuple[Path, ...], collector: str | None, insecure: bool) -> Answer:
-    """The tasks in folders, or those that a collector has.
+    """List the tasks in folders, or those of a collector.
 
     \b
     Example:
@@ -83,11 +87,14 @@ def list_tasks(*, folders: tuple[Path, ...], collector: str | None, insecure: bo
       nomadp task list --collector http://127.0.0.1:8001
     """
     if bool(folders) == bool(collector):
-        raise BadUsage("give folders, or --collector URL, and not both", code="not_one_source")
+        raise BadUsage(
+            "either folders or --collector URL must be given, and not both",
+            code="not_one_source",
+        )
     if collector:
-        found: Any = operator_at(collector, insecure=insecure).tasks()
-        listed = found if isinstance(found, list) else found.get("tasks", [])
-        rows = [_row(each) for each in listed if isinstance(each, dict)]
+        content: Any = operator_at(collector, insecure=insecure).tasks()
+        listed = content if isinstance(content, list) else content.get("tasks", [])
+        rows = [_row(status) for status in listed if isinstance(status, dict)]
         return Answer(
             {"tasks": listed}, lambda: print_table(["task", "state", "reports"], rows)
         )
@@ -97,8 +104,8 @@ def list_tasks(*, folders: tuple[Path, ...], collector: str | None, insecure: bo
         for bundle in bundles
     ]
     return Answer(
-        {"tasks": [told(bundle) for bundle in bundles]},
-        lambda: print_table(["task", "asks", "epsilon", "purpose"], lines),
+        {"tasks": [task_content(bundle) for bundle in bundles]},
+        lambda: print_table(["task", "mechanism", "epsilon", "purpose"], lines),
     )
 
 
@@ -108,7 +115,7 @@ def list_tasks(*, folders: tuple[Path, ...], collector: str | None, insecure: bo
 @insecure_option
 @json_option
 def publish(*, folder: Path, collector: str, insecure: bool) -> Answer:
-    """Give a task and its files to a collector, which checks them as a device would.
+    """Publish a task and its files at a collector, which checks them as a device would.
 
     \b
     Example:
@@ -120,11 +127,11 @@ def publish(*, folder: Path, collector: str, insecure: bool) -> Answer:
     operator_at(collector, insecure=insecure).publish(bundle)
     return Answer(
         {"task_id": bundle.task.id, "published": True},
-        f"the collector has the task {bundle.task.id}",
+        f"published: {bundle.task.id}",
     )
 
 
-# An id may begin with a hyphen, and is no option then.
+# An id may begin with a hyphen, and must not be read as an option.
 @task.command(
     context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]}
 )
@@ -133,7 +140,7 @@ def publish(*, folder: Path, collector: str, insecure: bool) -> Answer:
 @insecure_option
 @json_option
 def close(*, source: str, collector: str, insecure: bool) -> Answer:
-    """Let a collector take no more reports of a task; what it has, it keeps.
+    """Stop accepting reports for a task. The collector keeps the reports it has.
 
     \b
     Example:
@@ -149,7 +156,7 @@ def close(*, source: str, collector: str, insecure: bool) -> Answer:
 def bundle_of(
     source: str, expected_id: str | None = None, *, insecure: bool = False
 ) -> "TaskBundle":
-    """From a folder or an address."""
+    """The task of a folder or an address."""
     from nomadp.client.bundles import fetched, is_address
     from nomadp.protocol.folder import read_task_folder
 
@@ -159,8 +166,8 @@ def bundle_of(
     return read_task_folder(Path(source), expected_id)
 
 
-def told(bundle: "TaskBundle") -> dict[str, Any]:
-    """A task for --json: its fields, and what follows from them."""
+def task_content(bundle: "TaskBundle") -> dict[str, Any]:
+    """A task for --json: its fields, and values derived from them."""
     return {
         "task_id": bundle.task.id,
         **bundle.task.as_dict(),
@@ -170,18 +177,18 @@ def told(bundle: "TaskBundle") -> dict[str, Any]:
 
 
 def _flat(bundle: "TaskBundle") -> dict[str, Any]:
-    said = told(bundle)
-    del said["task_id"]
-    law = said.pop("mechanism")
+    fields = task_content(bundle)
+    del fields["task_id"]
+    law = fields.pop("mechanism")
     params = {f"mechanism {name}": value for name, value in law["params"].items()}
-    return said | {"mechanism": f"{law['name']}, version {law['version']}"} | params
+    return fields | {"mechanism": f"{law['name']}, version {law['version']}"} | params
 
 
-def _row(said: dict[str, Any]) -> list[str]:
-    """Of whatever a collector says, only what is plain text and numbers."""
-    name = said.get("task_id", "")
-    state = "closed" if said.get("closed") else "open"
-    return [str(name)[:43], state, str(said.get("reports", "-"))[:20]]
+def _row(status: dict[str, Any]) -> list[str]:
+    """Text and numbers only, because the collector may send anything."""
+    name = status.get("task_id", "")
+    state = "closed" if status.get("closed") else "open"
+    return [str(name)[:43], state, str(status.get("reports", "-"))[:20]]
 
 
 def operator_at(url: str, *, insecure: bool) -> "Operator":
@@ -189,7 +196,5 @@ def operator_at(url: str, *, insecure: bool) -> "Operator":
 
     token = os.environ.get(TOKEN, "")
     if not token.isascii() or not token.isprintable() or not token:
-        raise BadUsage(
-            f"the operator's token must be in {TOKEN}, and is not", code="token_missing"
-        )
+        raise BadUsage(f"the operator's token must be in {TOKEN}; set it", code="token_missing")
     return Operator(address_of(url, insecure=insecure), token)

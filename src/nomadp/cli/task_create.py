@@ -1,4 +1,4 @@
-"""``nomadp task create``: a folder with a task and its public files."""
+"""``nomadp task create``: writes a task and its public files."""
 
 from datetime import date
 from pathlib import Path
@@ -10,7 +10,7 @@ from nomadp.cli.exit_codes import BadOption
 from nomadp.cli.files import out_option
 from nomadp.cli.options import Whole, file_option, locations_option, variant_option
 from nomadp.cli.output import Answer, json_option
-from nomadp.cli.task import told
+from nomadp.cli.task import task_content
 
 __all__ = ["create"]
 
@@ -26,7 +26,7 @@ def _day(context: click.Context, parameter: click.Parameter, text: str | None) -
         return date.fromisoformat(text)
     except ValueError:
         raise BadOption(
-            f"'{text[:40]}' is not a day such as 2027-01-31", code="not_a_day"
+            f"a day must be a date such as 2027-01-31, got {text[:40]}", code="not_a_day"
         ) from None
 
 
@@ -36,72 +36,73 @@ def _day(context: click.Context, parameter: click.Parameter, text: str | None) -
     "--mechanism",
     default="atlas",
     metavar="NAME",
-    help="atlas (default), trips, starts, ends or visits.",
+    help="Mechanism (default: atlas). One of atlas, trips, starts, ends and visits.",
 )
-@click.option("--epsilon", required=True, metavar="E", help="Budget of one report, at most 10.")
+@click.option("--epsilon", required=True, metavar="E", help="Budget of one report; at most 10.")
 @click.option(
-    "--length", type=Whole(1, 8), metavar="L", help="atlas: points of a report, 1 to 8."
+    "--length", type=Whole(1, 8), metavar="L", help="atlas: number of points of a report."
 )
 @click.option(
     "--size",
     type=Whole(1, 1024),
     metavar="K",
-    help="atlas: how many journeys its book holds; by default few.",
+    help="atlas: most codewords (default: as few as are good enough).",
 )
 @variant_option("zones")
 @variant_option("when")
+@click.option("--purpose", required=True, metavar="TEXT", help="One sentence for contributors.")
+@click.option("--end", required=True, callback=_day, metavar="DAY", help="Last day (UTC).")
+@click.option("--start", callback=_day, metavar="DAY", help="First day (UTC; default: today).")
 @click.option(
-    "--purpose", required=True, metavar="TEXT", help="A sentence that contributors read."
-)
-@click.option("--end", required=True, callback=_day, metavar="DAY", help="The last day (UTC).")
-@click.option(
-    "--start", callback=_day, metavar="DAY", help="The first day (UTC); today by default."
-)
-@click.option(
-    "--reports-per-contributor", type=Whole(1), metavar="N", help="At most; 1 by default."
+    "--reports-per-contributor",
+    type=Whole(1),
+    metavar="N",
+    help="Most reports per person (default: 1).",
 )
 @click.option(
     "--min-batch-size",
     type=Whole(1),
     metavar="N",
-    help="Fewer reports are not analysed; 100 by default.",
+    help="Fewest reports that may be analysed (default: 100).",
 )
 @click.option(
     "--retention-days",
     type=Whole(1),
     metavar="D",
-    help="How long a report is kept; by default until 30 days after the end.",
+    help="Days for which a report is kept (default: until 30 days after the end).",
 )
 @click.option(
     "--delete-counts",
     is_flag=True,
-    help="Delete the counts of reports with them, too; by default they stay to be asked.",
+    help="Also delete the counts of deleted reports (default: keep them for queries).",
 )
 @click.option(
     "--time-precision",
     type=Whole(1),
     metavar="S",
-    help="Seconds to which times are told; a day by default.",
+    help="Precision of the time of a report, in seconds (default: one day).",
 )
 @click.option(
     "--send-within",
     type=Whole(0),
     metavar="S",
-    help="Seconds of random delay before a report is sent; 3600 by default.",
+    help="Longest random delay before a report is sent, in seconds (default: 3600).",
 )
-@file_option("--registry", "Also a draft record for the OpenDP deployments registry: .yaml.")
-@click.option("--curator", metavar="NAME", help="Who collects, for that record.")
+@file_option(
+    "--registry", "Also write a draft record for the OpenDP deployments registry: .yaml."
+)
+@click.option("--curator", metavar="NAME", help="For that record: who collects.")
 @click.option(
-    "--curator-type", type=click.Choice(KINDS), help="What they are, for that record."
+    "--curator-type", type=click.Choice(KINDS), help="For that record: type of organisation."
 )
-@click.option("--region", metavar="TEXT", help="Where, for that record.")
-@out_option("The folder of the task.", or_folder=True)
+@click.option("--region", metavar="TEXT", help="For that record: region.")
+@out_option("Folder of the task.", or_folder=True)
 @json_option
 def create(*, locations: Path, out: Path, registry: Path | None, **options: Any) -> Answer:
-    """Write a task, its locations and its atlas or zones; print its id and its promise.
+    """Write a task with its public files, and print its id and its privacy guarantee.
 
-    What no device would take part in is refused here already. The folder is public: publish
-    it, or hand it to whoever should check it.
+    The files are the locations, and the codebook or zones. A task that devices would refuse is
+    refused here already. The folder is public: publish it, so that anyone can check it.
 
     \b
     Example:
@@ -132,7 +133,9 @@ def create(*, locations: Path, out: Path, registry: Path | None, **options: Any)
     if registry is not None:
         curator = Curator(**{name: value for name, value in about.items() if value})
         write_whole(registry, registry_yaml(bundle, curator).encode())
-    promise = Guarantee(bundle)
+    guarantee = Guarantee(bundle)
     written = {"out": str(out), "registry": None if registry is None else str(registry)}
-    lines = [f"task {bundle.task.id}", f"in {out}", "", *promise.lines()]
-    return Answer({**told(bundle), "promise": promise.as_dict(), **written}, "\n".join(lines))
+    lines = [f"task {bundle.task.id}", f"in {out}", "", *guarantee.lines()]
+    return Answer(
+        {**task_content(bundle), "guarantee": guarantee.as_dict(), **written}, "\n".join(lines)
+    )

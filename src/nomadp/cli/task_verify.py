@@ -1,24 +1,26 @@
-"""``nomadp task verify``: everything about a task derived again."""
+"""``nomadp task verify``: recomputes everything about a task."""
 
 import click
 
 from nomadp.cli.addresses import insecure_option
 from nomadp.cli.output import Answer, json_option
-from nomadp.cli.task import bundle_of, told
+from nomadp.cli.task import bundle_of, task_content
 
 __all__ = ["verify"]
 
 
 @click.command()
 @click.argument("source", metavar="FOLDER|URL")
-@click.option("--id", "expected_id", metavar="ID", help="The id that others were given.")
+@click.option(
+    "--id", "expected_id", metavar="ID", help="Id that others were given, to compare."
+)
 @insecure_option
 @json_option
 def verify(*, source: str, expected_id: str | None, insecure: bool) -> Answer:
-    """Derive a task's id, hashes, law and bound again, and say what taking part means.
+    """Recompute the id, hashes, law and privacy bound of a task, and print its guarantee.
 
-    Nothing is asked of anybody but, for a URL, the task and its files. Exit 1 if a device would
-    refuse the task, or if atlas or zones are not what their public rule gives.
+    For a URL, only the task and its files are requested. Exits with 1 if a device would refuse
+    the task, or if its codebook or zones differ from what their public rule gives.
 
     \b
     Example:
@@ -30,9 +32,12 @@ def verify(*, source: str, expected_id: str | None, insecure: bool) -> Answer:
     try:
         checked = Verified(bundle_of(source, expected_id, insecure=insecure))
     except TaskRefused as refusal:
-        said = {"ok": False, "refused": str(refusal), "code": refusal.code}
-        return Answer(said, f"refused: {refusal}", ok=False)
-    bundle, promise = checked.bundle, checked.guarantee
-    content = checked.as_dict() | {"task": told(bundle), "promise": promise.as_dict()}
+        content = {"ok": False, "refused": str(refusal), "code": refusal.code}
+        return Answer(content, f"refused: {refusal}", ok=False)
+    bundle, guarantee = checked.bundle, checked.guarantee
+    content = checked.as_dict() | {
+        "task": task_content(bundle),
+        "guarantee": guarantee.as_dict(),
+    }
     heading = [f'"{bundle.task.purpose}"', "", *checked.lines(), ""]
-    return Answer(content, "\n".join([*heading, *promise.lines()]), checked.ok)
+    return Answer(content, "\n".join([*heading, *guarantee.lines()]), checked.ok)

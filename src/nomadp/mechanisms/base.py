@@ -304,6 +304,19 @@ class Mechanism(ABC):
         """
         return None
 
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        # A dataclass writes its own __repr__ unless its class body has one.
+        cls.__repr__ = cls.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        """The options that differ from their defaults; no coordinates."""
+        changed = {f.name for f in fields(self) if getattr(self, f.name) != f.default}
+        options = {k: v for k, v in self.get_params().items() if k in changed}
+        shown = {"epsilon": self.epsilon, "locations": len(self.locations)}
+        shown |= {k: v for k, v in options.items() if k != "epsilon"}
+        return f"{self.name.upper()}({', '.join(f'{k}={v}' for k, v in shown.items())})"
+
     def get_params(self) -> dict[str, Any]:
         """The options as plain values, without the location set."""
         options = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "locations"}
@@ -312,22 +325,6 @@ class Mechanism(ABC):
     def with_params(self, **changes: Any) -> Self:
         """This mechanism over the same locations, with other options or another epsilon."""
         return type(self)(**({f.name: getattr(self, f.name) for f in fields(self)} | changes))
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        # The dataclass decorator writes a repr of all fields into each class without its own.
-        setattr(cls, "__repr__", cls.__repr__)  # noqa: B010
-
-    def __repr__(self) -> str:
-        default = {field.name: field.default for field in fields(self)}
-        said = {"epsilon": str(self.epsilon), "locations": str(len(self.locations))}
-        said |= {
-            name: value if isinstance(getattr(self, name), Fraction) else repr(value)
-            for name, value in self.get_params().items()
-            if name not in said and getattr(self, name, None) != default.get(name)
-        }
-        options = ", ".join(f"{name}={text}" for name, text in said.items())
-        return f"{self.name.upper()}({options})"
 
     @property
     def identity(self) -> str:
