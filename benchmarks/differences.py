@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nomadp.analysis.metrics import constant_answer, normalised_error
+from nomadp.analysis.metrics import constant_answer, scores
 from nomadp.audit import AuditRequest, run_audit
 from nomadp.audit.run import number
 from nomadp.datasets.city import synthetic_city
@@ -45,13 +45,13 @@ class GlobalScale(AnchoredPivotSampling):
 def error(mechanism, trajectories, runs=RUNS) -> str:
     """Mean normalised error over seeded runs, with its standard error over the runs."""
     found = [
-        normalised_error(
+        scores(
             mechanism.locations,
             trajectories,
             perturb_set(
                 mechanism, trajectories, SeededRandom(seed), jobs=CORES, keep_tids=True
             ),
-        )
+        ).normalised_error
         for seed in range(runs)
     ]
     return f"{np.mean(found):.4f}"
