@@ -58,7 +58,7 @@ export function counts(size, count, secret, number) {
 }
 
 export async function imported(...files) {
-  return Guarantee.all(files.map(read));
+  return Promise.all(files.map(read));
 }
 
 /** The journeys of an export, or why it is refused; what is none of our refusals is thrown. */

@@ -29,7 +29,7 @@ JOIN = """async ([url, options]) => {
   return bundle.task.id;
 }"""
 REPORT = """async ([points, times]) => {
-  const made = await Guarantee.allSettled(
+  const made = await Promise.allSettled(
     Array.from({ length: times }, () => window.client.report(points, { now: true })),
   );
   return made.map(({ status, value, reason }) =>
@@ -144,7 +144,7 @@ def device(chromium: "Browser", collector: Process) -> Iterator[Device]:
 def reported(chromium: "Browser", collector: Process) -> Iterator[Device]:
     """A device that sent one report, from an origin with a cookie."""
     with device_at(chromium, collector) as found:
-        page = found.table()
+        page = found.page()
         page.evaluate("document.cookie = 'who=somebody; path=/'")
         page.evaluate(JOIN, [f"{found.origin}/tasks/{found.bundle.task.id}", {}])
         assert page.evaluate(REPORT, [JOURNEY, 1]) == ["accepted"]

@@ -1,5 +1,5 @@
 /**
- * Direct questions: what is released is a public label of a trajectory, and nothing besides.
+ * Frequency oracles: a report is about one public label of a trajectory, and nothing else.
  *
  * The label is the zone, or the pair of zones, that the question is about, and, if it asks when,
  * a part of the day or a weekday beside it. All of epsilon is spent on it. A report has the same

@@ -1,5 +1,5 @@
 /**
- * Why an export cannot be read: a stable word, and a sentence that never quotes it.
+ * Why an export cannot be read: a stable code, and a sentence that never quotes the file.
  *
  * The words are those of `nomadp.formats.unreadable`; tests/imports holds files for them. There is
  * none for a file without places: on a device that must not decide whether a report is made.
@@ -8,29 +8,30 @@
 import { SchemaError } from "../errors.js";
 
 const REASONS = {
-  "not-json": "must be well-formed JSON, and is cut short or damaged; export it again",
-  "not-utf8": "must be encoded in UTF-8, and is not; save it as UTF-8",
+  "not-json": "is cut short or damaged (not valid JSON); export it again",
+  "not-utf8": "is not encoded in UTF-8; save it as UTF-8",
   "unknown-json":
-    "must be GeoJSON, a Google Timeline, Records.json, a month of a Semantic Location History, " +
-    "Overland or OwnTracks, and is other JSON",
+    "is JSON of an unknown kind; use GeoJSON, a Google Timeline, Records.json, a Semantic Location " +
+    "History, Overland or OwnTracks",
   "timeline-edits":
-    "holds the edits of a Google Timeline, which are no journeys; give the Timeline export of " +
-    "the phone, or Records.json of the same archive",
-  "too-large": "must be of entries of at most 16 million characters, and one is longer",
-  "not-xml": "must be well-formed XML, and is cut short or damaged",
-  doctype: "must not have a document type declaration, and has one",
-  "too-deep": "must not nest elements more than 100 deep, and does",
-  "unknown-xml": "must be GPX or KML, and is other XML",
-  "web-page": "is a web page, not an export of journeys; download the file itself",
-  tcx: "is a TCX file, which is not read; export GPX instead",
-  fit: "is a FIT file, which is not read; export GPX instead",
-  "damaged-archive": "must be a whole archive (zip or gzip), and is damaged",
-  "locked-archive": "must be an archive without a password or a rare method of packing",
-  bomb: "unpacks to more than 200 times its size or over 4 GB, which no export does",
-  "empty-archive": "must hold at least one file that is read here, and holds none",
+    "has only the edits of a Google Timeline; use the Timeline export of your phone, or " +
+    "Records.json from the same archive",
+  "too-large": "has an entry of more than 16 million characters",
+  "not-xml": "is cut short or damaged (not valid XML); export it again",
+  doctype: "has a document type declaration, which is not allowed",
+  "too-deep": "nests elements more than 100 deep, which is not allowed",
+  "unknown-xml": "is XML of an unknown kind; use GPX or KML",
+  "web-page": "is a web page; download the file itself",
+  tcx: "is a TCX file; export GPX instead",
+  fit: "is a FIT file; export GPX instead",
+  "damaged-archive": "is a damaged archive (zip or gzip); download it again",
+  "locked-archive":
+    "is an archive with a password or a rare packing method; pack it as a plain zip file",
+  bomb: "unpacks to more than 200 times its size or to over 4 GB",
+  "empty-archive": "is an archive without any file of a known kind",
   unknown:
-    "must be an export of journeys, or a table with columns for latitude and longitude, and is " +
-    "neither",
+    "is of an unknown kind; use an export of your journeys, or a table with columns for latitude " +
+    "and longitude",
 } as const;
 
 export type ImportReason = keyof typeof REASONS;

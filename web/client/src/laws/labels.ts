@@ -1,5 +1,5 @@
 /**
- * What laws for direct questions share: a report supports labels, the true one more often.
+ * What the laws of frequency oracles share: a report supports labels, the true one more often.
  *
  * Restates `nomadp.laws.labels`. Among all outputs, those that support the true label weigh
  * `heavy`, the others `light`. It is drawn in two stages, with a number of words that no secret

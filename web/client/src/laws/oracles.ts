@@ -1,4 +1,4 @@
-/** Which law asks a direct question: the most exact one whose reports are small. */
+/** The law of a frequency oracle: the one of least variance whose reports are small. */
 
 import type { Fraction } from "../fraction.js";
 import { type LabelLaw, STEPS_MAX } from "./labels.js";

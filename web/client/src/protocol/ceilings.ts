@@ -29,5 +29,5 @@ export const UPLOAD_REPORTS_MAX = 100;
 export const UPLOAD_BYTES_MAX = 65_536;
 /** That a device reads of an answer. */
 export const REPLY_BYTES_MAX = 4096;
-/** A direct question reads at most so many points of a trajectory, evenly spaced if it has more. */
+/** The most points of a trajectory that a frequency oracle reads, evenly spaced if there are more. */
 export const POINTS_MAX = 4096;

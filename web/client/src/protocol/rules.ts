@@ -38,15 +38,15 @@ export interface TaskFacts {
   readonly purpose: string;
   readonly mechanism: TaskMechanism;
   readonly version: number;
-  /** The rule of a direct question's zones, and what it asks besides. */
+  /** The zones rule of a frequency oracle, and the part of the time it includes. */
   readonly zones: string | null;
   readonly when: When | null;
   /** Of one report. */
   readonly epsilon: Fraction;
-  /** Of every trajectory reported to ATLAS; a direct question has none. */
+  /** Of every trajectory reported to ATLAS; a frequency oracle has none. */
   readonly length: number | null;
   readonly locationsSha256: string;
-  /** Of the atlas, or of the zones of a direct question. */
+  /** Of the codebook, or of the zones of a frequency oracle. */
   readonly domainSha256: string;
   /** Seconds: times are counted in these, since 1970, and never told finer. */
   readonly timePrecision: number;

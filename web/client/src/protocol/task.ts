@@ -37,15 +37,15 @@ export class Task {
     const id = await taskId(bytes);
     if (expectedId !== undefined && id !== expectedId) {
       throw new TaskRefused(
-        `the task must be the one that was expected, ${expectedId.slice(0, 64)}, got ${id}; ` +
-          "take part in none that differs from what others were given",
+        `the task must have the expected id, ${expectedId.slice(0, 64)}, got ${id}; do not ` +
+          "contribute to a task that differs from the one others were given",
         { code: "task_id_mismatch", expected: expectedId.slice(0, 64), taskId: id },
       );
     }
     return new Task(facts, id, bytes);
   }
 
-  /** Whether it is a direct question. */
+  /** Whether its mechanism is a frequency oracle. */
   get isOracle(): boolean {
     return this.facts.mechanism !== ATLAS;
   }

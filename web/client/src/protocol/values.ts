@@ -42,7 +42,7 @@ export class ValueCode {
     if (mechanism instanceof Atlas) {
       return new ValueCode(mechanism, 1, mechanism.channel(length).size, false, null);
     }
-    throw new ReportRefused("reports must be of atlas or of a direct question to be sent", {
+    throw new ReportRefused("reports must be of atlas or of a frequency oracle to be sent", {
       code: "reports_not_sendable",
       mechanism: mechanism.name,
     });
