@@ -14,7 +14,7 @@ import pytest
 from refusals import refused
 
 import nomadp
-from nomadp.answers import Table
+from nomadp.answers import Estimate
 from nomadp.formats import bounded
 from nomadp.formats.bounded import gunzipped
 from nomadp.formats.checkin_files import read_checkins
@@ -107,9 +107,9 @@ def test_checkin_files_end_early(tmp_path: Path) -> None:
 
 def test_answers_end_early(tmp_path: Path) -> None:
     path = tmp_path / "answer.csv.gz"
-    Table("hotspots", {name: [name] for name in ("tid", "seq", "location_id")}).write(path)
+    Estimate("hotspots", {name: [name] for name in ("tid", "seq", "location_id")}).write(path)
     gz_bomb(path, "csv")
-    refused_early(lambda: Table.read(path))
+    refused_early(lambda: Estimate.read(path))
 
 
 def parquet_bomb(path: Path, **columns: object) -> Path:
@@ -129,7 +129,7 @@ def test_parquet_bombs_end_early(tmp_path: Path) -> None:
 
 def test_answers_and_codebooks_in_parquet_end_early(tmp_path: Path) -> None:
     path = parquet_bomb(tmp_path / "bomb.parquet", length=2, journey=0)
-    refused_early(lambda: Table.read(path))
+    refused_early(lambda: Estimate.read(path))
     refused_early(lambda: read_atlas(path))
 
 
