@@ -156,12 +156,15 @@ def beside(path: Path) -> Path:
 
 def _write_csv(stream: Any, column: Mapping[str, Any]) -> None:
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(column)
     # As Python numbers, which are written with the digits that identify them exactly.
-    lists = (
+    lists = [
         values.tolist() if hasattr(values, "tolist") else values for values in column.values()
-    )
+    ]
+    # Python 3.11 leaves a carriage return unquoted, and a reader takes it for the end of a row.
+    returns = any("\r" in value for values in lists for value in values if type(value) is str)
+    quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
+    writer = csv.writer(text, lineterminator="\n", quoting=quoting)
+    writer.writerow(column)
     writer.writerows(zip(*lists, strict=True))
     text.flush()
     text.detach()

@@ -314,7 +314,7 @@ class Mechanism(ABC):
         changed = {f.name for f in fields(self) if getattr(self, f.name) != f.default}
         options = {k: v for k, v in self.get_params().items() if k in changed}
         shown = {"epsilon": self.epsilon, "locations": len(self.locations)}
-        shown |= {k: v for k, v in options.items() if k != "epsilon"}
+        shown |= {k: repr(v) for k, v in options.items() if k != "epsilon"}
         return f"{self.name.upper()}({', '.join(f'{k}={v}' for k, v in shown.items())})"
 
     def get_params(self) -> dict[str, Any]:
