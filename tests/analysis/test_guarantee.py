@@ -68,7 +68,7 @@ def test_printing_an_explanation_shows_its_split_its_guarantee_and_what_it_leave
     ("name", "options", "shown"),
     [
         ("atlas", {}, "ATLAS(epsilon=4, locations=9)"),
-        ("trips", {"zones": "grid:2"}, "TRIPS(epsilon=4, locations=9, zones=grid:2)"),
+        ("trips", {"zones": "grid:2"}, "TRIPS(epsilon=4, locations=9, zones='grid:2')"),
         ("brr", {"near_count": 3}, "BRR(epsilon=4, locations=9, near_count=3)"),
     ],
 )

@@ -162,8 +162,11 @@ def _write_csv(stream: Any, column: Mapping[str, Any]) -> None:
     ]
     # Python 3.11 leaves a carriage return unquoted, and a reader takes it for the end of a row.
     returns = any("\r" in value for values in lists for value in values if type(value) is str)
-    quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
-    writer = csv.writer(text, lineterminator="\n", quoting=quoting)
+    writer = (
+        csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+        if returns
+        else csv.writer(text, lineterminator="\n")
+    )
     writer.writerow(column)
     writer.writerows(zip(*lists, strict=True))
     text.flush()

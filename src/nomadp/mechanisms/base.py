@@ -313,7 +313,7 @@ class Mechanism(ABC):
         """The options that differ from their defaults; no coordinates."""
         changed = {f.name for f in fields(self) if getattr(self, f.name) != f.default}
         options = {k: v for k, v in self.get_params().items() if k in changed}
-        shown = {"epsilon": self.epsilon, "locations": len(self.locations)}
+        shown: dict[str, Any] = {"epsilon": self.epsilon, "locations": len(self.locations)}
         shown |= {k: repr(v) for k, v in options.items() if k != "epsilon"}
         return f"{self.name.upper()}({', '.join(f'{k}={v}' for k, v in shown.items())})"
 
