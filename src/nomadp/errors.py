@@ -75,7 +75,7 @@ class SchemaError(NomadpError, ValueError):
     >>> import nomadp
     >>> nomadp.LocationSet.from_columns(["a", "a"], [1, 2], [3, 4])
     Traceback (most recent call last):
-    nomadp.errors.SchemaError: location ids must be unique, got 1 duplicates among 2; remove them
+    nomadp.errors.SchemaError: location ids must be unique, got 1 duplicates...
     """
 
     kind = "schema"
@@ -147,7 +147,7 @@ class NotPrivateError(NomadpError, RuntimeError):
     >>> city = nomadp.synthetic_city(places=50, trips=1)
     >>> nomadp.make_mechanism("cgm", city.locations, epsilon=1).report([3])
     Traceback (most recent call last):
-    nomadp.errors.NotPrivateError: a report must be private, got cgm, which is for experiments only...
+    nomadp.errors.NotPrivateError: a report must be private, got cgm, ...
     """
 
     kind = "not_private"
