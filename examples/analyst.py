@@ -1,7 +1,7 @@
 # %% [markdown]
 # # From reports to a map
-# People of a generated city each send one report of a journey. What can be told from these
-# reports, and how far can it be trusted? [docs/analyst.md](../docs/analyst.md) says more.
+# The people of a generated city each send one report of a trajectory. What can you estimate
+# from these reports, and how reliable is it? [docs/analyst.md](../docs/analyst.md) says more.
 
 # %%
 import polars as pl
@@ -13,24 +13,24 @@ city = nomadp.synthetic_city(seed=1, places=150, trips=2000)
 mechanism = nomadp.make_mechanism("atlas", city.locations, epsilon=6, size=128)
 
 # %% [markdown]
-# Reports are made on devices. Here they are simulated, from a seed, so that this page tells the
-# same on every machine; whoever collects has them in files, or counted by a collector.
+# Devices make the reports. Here they are simulated with a seed, so that the results are the
+# same on every machine. In a real collection you have them in files, or counted by a collector.
 
 # %%
 reports = nomadp.perturb_set(mechanism, city.trajectories, nomadp.SeededRandom(1))
 counts = nomadp.Counts.of(mechanism, reports)
-print(f"{counts.reports(mechanism)} reports, {len(counts.cells)} different ones")
+print(f"{counts.reports(mechanism)} reports, {len(counts.cells)} distinct ones")
 
 # %% [markdown]
-# What people do is learned once. Every question is then asked of what was learned: it costs no
-# more epsilon, and no time that grows with the number of reports.
+# A model is fitted to the reports once, and answers every query. A query uses no privacy
+# budget, and its time does not depend on the number of reports.
 
 # %%
-learned = nomadp.fit(mechanism, counts)
-learned.write("learned.npz")  # for the next day; it is refused for other reports
-hotspots = nomadp.hotspots(learned, "grid:4")
-density = nomadp.density(learned, "grid:8")
-flows = nomadp.flows(learned, "grid:2")
+model = nomadp.fit(mechanism, counts)
+model.write("model.npz")  # to read it again later; it is refused for other reports
+hotspots = nomadp.hotspots(model, "grid:4")
+density = nomadp.density(model, "grid:8")
+flows = nomadp.flows(model, "grid:2")
 
 # %% [markdown]
 # Each row has its share of all visits, the standard error, a 90 % confidence interval, the
