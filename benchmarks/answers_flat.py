@@ -51,7 +51,9 @@ def main(args: list[str]) -> int:
     names = SETS if asked.data else tuple(CITIES)
     crowds = [population(name, asked.data, quick=False) for name in names]
     rows = [[f"ε = {e}", *(cell(crowd, e, asked.draws) for crowd in crowds)] for e in EPSILONS]
-    found = table(["less flat (in errors)", *(SET_NAMES[name] for name in names)], rows)
+    found = table(
+        ["less the baseline's (in errors)", *(SET_NAMES[name] for name in names)], rows
+    )
     print(found)
     if asked.data:
         known = json.loads(MEASURED.read_text()) | {"answers-flat": found}

@@ -80,12 +80,12 @@ def rows(name: str, crowd: Population, apart: list[float]) -> Iterator[list[str]
             apart.append(away)
         cells.append(scored(crowd, shares))
         asked = "by default" if size is None else f"`size={size}`"
-        yield [f"{name}, ATLAS {asked} ({reports.channel.size} journeys)", *cells]
+        yield [f"{name}, ATLAS {asked} ({reports.channel.size} codewords)", *cells]
     rng = np.random.default_rng(SEED)
     answers = [direct(crowd, EPSILON, people, rng) for people in everybody]
     cells = [scored(crowd, each["direct smoothed"]) for each in answers]
-    yield [f"{name}, asked directly", *cells, "-"]
-    yield [f"{name}, flat", *[scored(crowd, crowd.flat)] * (len(PEOPLE) + 1)]
+    yield [f"{name}, frequency oracle", *cells, "-"]
+    yield [f"{name}, baseline", *[scored(crowd, crowd.flat)] * (len(PEOPLE) + 1)]
 
 
 def main(args: list[str]) -> int:

@@ -16,13 +16,13 @@ from estimates_tables import LABELS, MEASURED, table
 
 FIGURE = MEASURED.parent / "images" / "answers.svg"
 NAMES = {
-    "flat": "flat (no information)",
+    "flat": "baseline (no information)",
     "no privacy": "no privacy (sampling alone)",
     "atlas counted": "ATLAS counted",
     "atlas estimated": "ATLAS estimated",
-    "atlas large": "ATLAS estimated, book of 512",
-    "direct raw": "asked directly, raw",
-    "direct smoothed": "asked directly, smoothed",
+    "atlas large": "ATLAS estimated, codebook of 512",
+    "direct raw": "frequency oracle, raw",
+    "direct smoothed": "frequency oracle, smoothed",
     "oue": "OUE",
     "olh": "local hashing",
     "grr": "GRR",

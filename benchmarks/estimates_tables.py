@@ -242,8 +242,10 @@ def outdone(results: Results) -> Iterator[str]:
 
 
 def _labelled(kind: str) -> str:
+    """A kind of estimate in words; files of results have shorter ones."""
     name, _, how = kind.partition(" ")
-    return f"{LABELS[name]} {how}" if name in LABELS else kind
+    how = {"learned": "fitted"}.get(how, how)
+    return f"{LABELS[name]} {how}" if name in LABELS else {"flat": "baseline"}.get(kind, kind)
 
 
 def _listed(lines: list[str]) -> str:
