@@ -185,10 +185,10 @@ class Guarantee:
     @property
     def seen(self) -> tuple[str, ...]:
         """Who sees what."""
+        n = self.bundle.task.min_batch_size
         analysts = (
-            f"analysts: totals over at least {self.bundle.task.min_batch_size} reports; by "
-            "subtracting totals, they may isolate single reports, and the guarantee holds for "
-            "those, too"
+            f"analysts: totals over at least {n} report{'' if n == 1 else 's'}; by subtracting "
+            "totals, they may isolate single reports, and the guarantee holds for those, too"
         )
         return *_SEEN, analysts, _UNSEEN
 
