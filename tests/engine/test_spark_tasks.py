@@ -19,7 +19,7 @@ from nomadp.inference import decode, groups_of
 from nomadp.inference.decode import Decoders, groups_from
 from nomadp.mechanisms import make_mechanism
 from nomadp.randomness import KeyedRandom
-from nomadp.reports.batches import batch_of, rows_of
+from nomadp.reports.batches import batch_of, raw_reports_of
 from nomadp.reports.counts import Counts
 from nomadp.reports.header import Header
 from nomadp.reports.table import reports_as
@@ -34,9 +34,9 @@ def perturbed(mechanism) -> pa.RecordBatch:
 
 
 def reports_in(mechanism, batch: pa.RecordBatch):
-    rows = rows_of(batch, CITY.locations)
+    rows = raw_reports_of(batch, CITY.locations)
     header = Header.made_by(mechanism)
-    return reports_as(header, CITY.locations, rows.rows, numbers=rows.numbers)
+    return reports_as(header, CITY.locations, rows.sequences, numbers=rows.numbers)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from nomadp.mechanisms.paths import REFERENCE, path_of, perturb_many
 from nomadp.mechanisms.transcripts import report_with_transcript
 from nomadp.randomness import RandomSource, SystemRandom, check_names
 from nomadp.reports.header import Header
-from nomadp.reports.table import AnyReports, report_ids, reports_as, shuffled
+from nomadp.reports.table import AnyReports, order_of_ids, report_ids, reports_as
 from nomadp.sequences import Sequences
 from nomadp.trajectory import TrajectorySet
 
@@ -162,7 +162,7 @@ def _unlinked(
 ) -> AnyReports:
     """The same reports under random ids, in the order of the ids."""
     ids = report_ids(randomness, mechanism, reports.names)
-    return replace(reports, names=ids).select(shuffled(ids))
+    return replace(reports, names=ids).select(order_of_ids(ids))
 
 
 def _joined(pieces: list[Piece], *, kept: bool) -> dict[str, Any]:

@@ -45,7 +45,7 @@ from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import path_of
 from nomadp.randomness import KeyedRandom, RandomSource
-from nomadp.reports.counts import COLUMNS, Counts, check_decodable, check_readable
+from nomadp.reports.counts import COLUMNS, Counts, check_countable, check_decodable
 from nomadp.reports.rows import VALUES
 
 __all__ = [
@@ -137,7 +137,7 @@ def count(reports: Frame, mechanism: Mechanism) -> list[Group]:
 
 def counted(reports: Frame, mechanism: Mechanism) -> Counts:
     """The same as counts, which add to those of other days or frames."""
-    check_readable(mechanism)
+    check_countable(mechanism)
     tallies = _reports(reports, mechanism).mapInArrow(tallying(mechanism), TALLY_COLUMNS)
     with refusals():
         table = tallies.groupBy("law", "length", "value").agg({"count": "sum"}).toArrow()

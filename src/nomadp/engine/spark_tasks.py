@@ -30,10 +30,10 @@ from nomadp.inference.decode import Decoders
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.randomness import KeyedRandom
-from nomadp.reports.batches import batch_of, is_numbered, rows_of
-from nomadp.reports.counts import Counts, possible
+from nomadp.reports.batches import batch_of, is_numbered, raw_reports_of
+from nomadp.reports.counts import Counts, drop_impossible
 from nomadp.reports.header import Header
-from nomadp.reports.rows import VALUES, public_of
+from nomadp.reports.rows import VALUES, domain_of
 from nomadp.reports.table import AnyReports, reports_as
 from nomadp.sequences import Sequences
 
@@ -139,7 +139,7 @@ def decoding(mechanism: Mechanism, prior: Prior | None, level: float) -> Mapper:
         here = _kept(mechanism)
         decoders = Decoders(here, prior, level)  # a distinct report is worked out once
         for batch in gathered(batches):
-            reports = possible(here, _reports(here, batch))
+            reports = drop_impossible(here, _reports(here, batch))
             found = decoders.decode(reports)
             answers = Sequences(reports.offsets, found.locations, reports.names)
             offsets = pa.array(reports.offsets, pa.int32())
@@ -170,11 +170,11 @@ def report_columns(mechanism: Mechanism) -> str:
 
 
 def _reports(mechanism: Mechanism, batch: pa.RecordBatch) -> AnyReports:
-    rows = rows_of(batch, public_of(mechanism))
+    rows = raw_reports_of(batch, domain_of(mechanism))
     header = Header.made_by(mechanism)
     columns: dict[str, Any] = {"numbers": rows.numbers, "refused": rows.refused}
     columns["entry_size"] = mechanism.report_size if mechanism.is_oracle else None
-    return reports_as(header, mechanism.locations, rows.rows, **columns)
+    return reports_as(header, mechanism.locations, rows.sequences, **columns)
 
 
 def gathered(batches: Batches, rows: int = ROWS) -> Batches:
