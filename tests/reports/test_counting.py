@@ -79,9 +79,9 @@ def changed(path, **columns):
 
 @pytest.mark.parametrize("alike", [False, True])
 def test_of_reports_under_one_id_the_first_counts(alike, tmp_path, monkeypatch):
-    if alike:  # numbers that tell nothing apart cost time and no report
+    if alike:  # equal hashes cost time and drop no report
         monkeypatch.setattr(
-            counting, "_number", lambda ids: np.zeros(len(ids), dtype=np.uint64)
+            counting, "_hashes_of", lambda ids: np.zeros(len(ids), dtype=np.uint64)
         )
     mechanism, path = made("atlas"), tmp_path / "reports.parquet"
     reports = reports_of(mechanism)
@@ -129,9 +129,9 @@ def test_a_damaged_file_is_refused(tmp_path):
 
 def test_ids_of_any_length_have_numbers_of_their_own():
     names = ["", "a", "b", "ab", "ba", "x" * 7, "x" * 8, "x" * 9, "x" * 17, "é", "a\0"]
-    found = counting._number(pa.array(names))
+    found = counting._hashes_of(pa.array(names))
     assert len(set(found.tolist())) == len(names)
-    sliced = counting._number(pa.array(["zz", *names])[1:])
+    sliced = counting._hashes_of(pa.array(["zz", *names])[1:])
     assert np.array_equal(found, sliced)
 
 
