@@ -229,7 +229,7 @@ def _with_ids_as(frame: Frame, name: str) -> Frame:
 
 
 def session(master: str, settings: Mapping[str, str] | None = None) -> Any:
-    """A session on ``master``: local[4], yarn, spark://HOST, or sc://HOST for Spark Connect.
+    """A session on ``master``: local[4], yarn, a standalone cluster, or sc:// for Connect.
 
     Sail is reached by Connect. ``settings`` take precedence over ours.
     """
