@@ -128,12 +128,12 @@ def _estimated(
     """The possible reports, their estimates, and facts about the prior."""
     from nomadp import inference
     from nomadp.inference.pivots import decode_released
-    from nomadp.reports.counts import possible
+    from nomadp.reports.counts import drop_impossible
 
     prior, level = None, options["level"]
     whole = inference.can_decode(mechanism) or reports.transcripts is None
     if whole:
-        reports = _checked_possible(reports, possible(mechanism, reports))
+        reports = _checked_possible(reports, drop_impossible(mechanism, reports))
     if options["prior"] == "fitted":
         with progress_bar("fitting the prior") as bar:
             prior = inference.fit_prior(mechanism, reports, progress=bar.advance)

@@ -56,18 +56,18 @@ def _evaluation(options: dict[str, Any]) -> "Evaluation":
     from nomadp.analysis import evaluate, matched_by_tid
     from nomadp.errors import DomainError
     from nomadp.formats.location_files import read_locations
-    from nomadp.reports.files import read_rows
+    from nomadp.reports.files import read_raw_reports
 
     world = read_locations(options["locations"])
     true, _ = read_all(options, world)
-    reported, metadata = read_rows(options["reported"], world)
+    reported, metadata = read_raw_reports(options["reported"], world)
     if metadata.get("linked") is False:
         raise DomainError(
             f"{options['reported']} must have the tids of the trajectories, but its ids are "
             "random; for experiments, perturb with --keep-tids",
             code="random_ids",
         )
-    return evaluate(world, true, matched_by_tid(true, reported.rows), options["radii_km"])
+    return evaluate(world, true, matched_by_tid(true, reported.sequences), options["radii_km"])
 
 
 def _print(evaluation: "Evaluation") -> None:

@@ -144,7 +144,7 @@ def reports_from(
     world: "LocationSet", options: dict[str, Any], mechanism: "Mechanism"
 ) -> "AnyReports":
     """The reports themselves, for estimates of each."""
-    from nomadp.reports.counts import possible
+    from nomadp.reports.counts import drop_impossible
     from nomadp.reports.files import read_reports
 
     paths = paths_in(options)
@@ -153,7 +153,7 @@ def reports_from(
             "journeys must be estimated from one file, whose ids they keep; name one file",
             code="several_files",
         )
-    return possible(mechanism, read_reports(paths[0], world, mechanism))
+    return drop_impossible(mechanism, read_reports(paths[0], world, mechanism))
 
 
 def paths_in(options: dict[str, Any]) -> list[Path]:

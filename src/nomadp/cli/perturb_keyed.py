@@ -15,7 +15,7 @@ from nomadp.formats.points import People
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import path_of
 from nomadp.randomness import KeyedRandom, SeededRandom, new_key
-from nomadp.reports.files import ABOUT
+from nomadp.reports.files import HEADER_NAME
 from nomadp.reports.header import Header
 
 __all__ = ["clustered", "streamed"]
@@ -89,7 +89,7 @@ def clustered(options: dict[str, Any], mechanism: Mechanism, master: str) -> dic
     path = path_of(mechanism, found.trajectories)
     header = Header.of(mechanism, own, linked=linked, path=path)
     if out.is_dir():  # the folder may be visible to the cluster only
-        (out / ABOUT).write_bytes(header.to_json() + b"\n")
+        (out / HEADER_NAME).write_bytes(header.to_json() + b"\n")
     return {
         "out": str(options["out"]),
         "trajectories": found.trajectories,

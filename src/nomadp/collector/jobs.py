@@ -125,7 +125,7 @@ class Jobs:
         try:
             await asyncio.sleep(TOGETHER_S)
             async with self._one_at_a_time:
-                if name in self._waiting:  # else it was answered together with another
+                if name in self._waiting:  # otherwise another query took it along
                     span, queries = await self._take_matching(loaded, request)
                     await self._answer_together(loaded, span, queries)
         finally:
@@ -140,6 +140,8 @@ class Jobs:
         only a few results at a time.
         """
         span = span_of(loaded, request)
+        # The same task and epochs mean the same counts, so the minimum batch size that was
+        # checked for this query holds for all of them.
         matching = {
             name: other["query"]
             for name, (task, other) in {**self._fresh, **self._waiting}.items()
