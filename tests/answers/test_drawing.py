@@ -10,8 +10,8 @@ import pytest
 from nomadp.answers.drawing import drawing_of
 from nomadp.answers.estimate import Estimate
 from nomadp.answers.scene import scene_of
-from nomadp.answers.sections import listing, rows_told
-from nomadp.answers.sentences import filter_words
+from nomadp.answers.sections import html_table, text_table
+from nomadp.answers.sentences import filter_text
 from nomadp.answers.steps import HATCHED, steps_of
 from nomadp.answers.summary import Finding, finding
 from nomadp.locations import LocationSet
@@ -119,7 +119,7 @@ def test_it_is_json_and_its_rows_are_those_of_the_offline_page(
 ) -> None:
     drawn = json.loads(json.dumps(drawing_of(answer, places), allow_nan=False))
     assert len(drawn["head"]) == len(drawn["rows"][0]["cells"])
-    markup = listing(answer, scene_of(answer, places))
+    markup = html_table(answer, scene_of(answer, places))
     assert all(f'data-row="{each["row"]}"' in markup for each in drawn["rows"])
 
 
@@ -145,16 +145,16 @@ def test_areas_that_somebody_named_have_their_names_on_the_map_and_cells_have_no
 
 
 def test_pages_tell_stops_of_journeys_in_words(journeys: Estimate, places: LocationSet) -> None:
-    told = rows_told(journeys, scene_of(journeys, places))
+    told = text_table(journeys, scene_of(journeys, places))
     assert {each["name"] for each in told["head"]}.isdisjoint(journeys.columns)
     assert told["rows"][0]["cells"] == ["2-0", "1", places.ids[0], "0.5\u00a0km"]
     assert finding(journeys, None) == Finding("trajectories", None, 2)
 
 
 def test_the_name_of_a_cell_is_explained(density: Estimate, places: LocationSet) -> None:
-    words = filter_words(density, scene_of(density, places))
+    words = filter_text(density, scene_of(density, places))
     named = replace(density, about={**density.about, "zones": "polygons:0"})
-    without = filter_words(named, scene_of(named, places))
+    without = filter_text(named, scene_of(named, places))
     assert words.startswith(without)
     assert density["zone"][0] in words.removeprefix(without)
     assert density["zone"][0] not in without

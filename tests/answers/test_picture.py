@@ -23,8 +23,8 @@ from nomadp.answers.picture import (
     write_png,
 )
 from nomadp.answers.scene import scene_of
-from nomadp.answers.sections import rows_told
-from nomadp.answers.sentences import facts, filter_words, row_name
+from nomadp.answers.sections import text_table
+from nomadp.answers.sentences import facts, filter_text, row_label
 from nomadp.answers.summary import Finding, direction, finding, summary
 from nomadp.errors import ExtraMissing, OutputError, SchemaError
 from nomadp.formats.atomic import written_whole
@@ -92,7 +92,7 @@ def test_every_row_of_a_map_is_a_mark_that_says_what_it_is(
     assert {int(str(dot["data-row"])) for dot in dots} == set(range(len(hotspots)))
     areas = Checked(render(density)).of("path", "mark")
     assert {int(str(area["data-row"])) for area in areas} == set(range(len(density)))
-    name = row_name(density, 0)
+    name = row_label(density, 0)
     assert density["zone"][0] in name
     assert percent(density["share"][0], density.decimals) in name
     assert f"<title>{escape(name)}</title>" in render(density)
@@ -113,7 +113,7 @@ def test_flows_are_filtered_by_a_rule_that_is_stated(flows: Estimate) -> None:
     }
     assert (scene.counts["drawn"], scene.counts["rows"]) == (len(drawn), len(flows))
     assert scene.counts["drawn_share"] == pytest.approx(flows["flow"][drawn].sum())
-    words = filter_words(flows, scene)
+    words = filter_text(flows, scene)
     assert {str(len(drawn)), str(len(flows))} <= set(re.findall(r"\d+", words))
     assert percent(scene.counts["drawn_share"]) in words
     widths = {curve.row: curve.width for curve in scene.curves}
@@ -193,7 +193,7 @@ def test_times_are_drawn_together(hotspots: Estimate) -> None:
     assert scene is not None
     assert {dot.row for dot in scene.dots} == set(range(size))
     once = replace(timed.rows(range(size)), columns=dict(hotspots.columns))
-    assert filter_words(timed, scene) != filter_words(once, scene_of(once, None))
+    assert filter_text(timed, scene) != filter_text(once, scene_of(once, None))
 
 
 def test_of_long_tracks_evenly_chosen_points_are_drawn_and_that_is_said() -> None:
@@ -219,7 +219,7 @@ def test_of_long_tracks_evenly_chosen_points_are_drawn_and_that_is_said() -> Non
     gaps = np.hypot(*np.diff(long.line, axis=0).T)
     assert gaps.max() < 1.1 * gaps.min()
     assert scene.counts["thinned"] == 1
-    assert str(most) in filter_words(table, scene)
+    assert str(most) in filter_text(table, scene)
     assert len(render(table, places)) < 200_000
 
 
@@ -239,7 +239,7 @@ def test_a_map_of_journeys_says_how_far_off_they_are_and_which_are_one(
     scene = scene_of(table, places)
     assert scene is not None
     assert (scene.counts["lines"], scene.counts["median_radius_km"]) == (2, 4.0)
-    words = filter_words(table, scene)
+    words = filter_text(table, scene)
     assert all(each in words for each in ("2", "90\u00a0%", "4 km"))
 
 
@@ -277,7 +277,7 @@ def test_a_row_says_what_a_flat_map_has(hotspots: Estimate) -> None:
     table = replace(hotspots, columns=columns)
     assert [direction(table, row) for row in range(3)] == [1, -1, 0]
     flat = percent(1 / 60, hotspots.decimals)
-    said = [row_name(table, row).rpartition("; ")[2] for row in range(3)]
+    said = [row_label(table, row).rpartition("; ")[2] for row in range(3)]
     assert all(flat in each for each in said)
     assert len(set(said)) == 3
 
@@ -296,7 +296,7 @@ def test_a_row_is_more_or_less_than_flat_or_not_told_apart(hotspots: Estimate) -
     first = scene_of(hotspots, None).shown[0]
     columns = {**hotspots.columns, "significant": np.arange(len(hotspots)) == first}
     found = replace(hotspots, columns=columns)
-    told = rows_told(found, scene_of(found, None))
+    told = text_table(found, scene_of(found, None))
     assert told["rows"][0]["cells"][-1] == ">\u00a01.7\u00a0%"
     others = {each["cells"][-1] for each in told["rows"][1:]}
     assert len(others) == 2  # not told apart, and too little to say
@@ -317,12 +317,12 @@ def test_a_flat_share_of_nearly_0_has_one_sign(
         value: np.where(is_first, share, hotspots[value]),
     }
     found = replace(hotspots, columns=columns)
-    told = rows_told(found, scene_of(hotspots, None))
+    told = text_table(found, scene_of(hotspots, None))
     assert told["rows"][0]["cells"][-1] == said
 
 
 def test_lengths_are_shares_like_any_other(lengths: Estimate) -> None:
-    told = rows_told(lengths, None)
+    told = text_table(lengths, None)
     assert [each["number"] for each in told["head"]] == [True] * 3
     assert told["rows"][0]["cells"][:2] == ["2", percent(float(lengths["share"][0]), 0)]
 
@@ -419,4 +419,4 @@ def test_two_answers_in_a_notebook_do_not_share_ids(
 @pytest.mark.parametrize("degrees", [0.01, 0.1, 5.0, 60.0])
 def test_the_bar_of_scale_is_seen_on_a_map_of_any_width(degrees):
     frame = Frame.around(np.array([10.0, 10.0 + degrees]), np.array([50.0, 50.0]))
-    assert 40 < frame.bar_km * frame.km < WIDTH / 2
+    assert 40 < frame.scale_bar_km * frame.km < WIDTH / 2

@@ -9,11 +9,11 @@ from worlds import scattered
 
 from nomadp.answers import flows
 from nomadp.answers.poisoning import (
-    INVALID_PART,
+    INVALID_FRACTION,
     PROOF_LEVEL,
     fit_poisoning,
     invalid_reports_at_least,
-    oracle_poisoning_of,
+    oracle_poisoning,
 )
 from nomadp.engine import perturb_set
 from nomadp.inference import shares as shares_module
@@ -58,8 +58,8 @@ def test_the_worst_of_all_fakes_moves_a_direct_answer_as_far_as_is_said(epsilon,
     for chosen in combinations(range(law.size), law.entries):  # every report there is
         support = np.isin(np.arange(law.size), chosen)
         told = np.bincount(asked, (support - other) / (true - other))
-        moves.append(INVALID_PART * (told - values))
-    found = oracle_poisoning_of(question, asked, values)
+        moves.append(INVALID_FRACTION * (told - values))
+    found = oracle_poisoning(question, asked, values)
     assert found["increase"] == pytest.approx(min(max(np.max(moves), 0), 1))
     assert found["decrease"] == pytest.approx(min(max(-np.min(moves), 0), 1))
 
@@ -86,8 +86,8 @@ def test_with_what_was_learned_held_fixed_the_worst_fake_moves_as_far_as_is_said
     was = table @ evidence.expected_counts(prior, counts)
     moves = []
     for one in every:
-        faked = (1 - INVALID_PART) * counts
-        faked[one] += INVALID_PART
+        faked = (1 - INVALID_FRACTION) * counts
+        faked[one] += INVALID_FRACTION
         told = table @ evidence.expected_counts(prior, faked)
         moves.append(shares.shrinkage_weight * (told - was) / was.sum())
     assert shares.shrinkage_weight > 0
@@ -120,9 +120,9 @@ def test_fakes_of_one_time_move_it_farther_than_all_times_together():
     law = trips.channel
     assert law.entries == 1
     span = float(law.true_chance - law.other_chance)
-    least = INVALID_PART * (1 - float(law.other_chance)) / span
+    least = INVALID_FRACTION * (1 - float(law.other_chance)) / span
     answer = flows(learned)
-    assert answer.about["poisoning_1pct"]["increase"] >= least - INVALID_PART * np.min(
+    assert answer.about["poisoning_1pct"]["increase"] >= least - INVALID_FRACTION * np.min(
         answer["flow"]
     )
 

@@ -12,8 +12,8 @@ from nomadp.answers.drawing import drawing_of
 from nomadp.answers.legend import legend
 from nomadp.answers.numbers import decimals_of, percent
 from nomadp.answers.scene import scene_of
-from nomadp.answers.sections import rows_told
-from nomadp.answers.sentences import estimate_words, row_names
+from nomadp.answers.sections import text_table
+from nomadp.answers.sentences import estimate_text, row_name
 from nomadp.answers.summary import Finding, finding, summary
 from nomadp.answers.svg import svg
 from nomadp.locations import LocationSet
@@ -52,8 +52,8 @@ def found_in(table: Estimate) -> Finding:
     found = finding(table, scene)
     sentence = summary(table, scene)
     if found.row is not None:
-        assert row_names(table, found.row) in sentence
-        assert estimate_words(table, found.row) in sentence
+        assert row_name(table, found.row) in sentence
+        assert estimate_text(table, found.row) in sentence
     assert found.number < 2 or str(found.number) in sentence
     return found
 
@@ -113,7 +113,7 @@ def test_the_flow_that_is_named_is_drawn_and_in_the_table(flows: Estimate) -> No
         assert scene is not None
         assert found_in(found).row == small
         assert small in {curve.row for curve in scene.curves}
-        assert small in {each["row"] for each in rows_told(found, scene)["rows"]}
+        assert small in {each["row"] for each in text_table(found, scene)["rows"]}
 
 
 def test_a_flow_that_is_less_than_flat_is_dashed_and_counted(
@@ -123,7 +123,10 @@ def test_a_flow_that_is_less_than_flat_is_dashed_and_counted(
     found = told(flows, more=[first], less=[second])
     scene = scene_of(found, places)
     assert scene is not None
-    assert {curve.row: curve.is_less for curve in scene.curves} == {first: False, second: True}
+    assert {curve.row: curve.is_below_baseline for curve in scene.curves} == {
+        first: False,
+        second: True,
+    }
     assert scene.counts["less"] == 1
     assert legend(scene, "key").count("stroke-dasharray") == 1
     (dashed,) = re.findall(
@@ -151,7 +154,7 @@ def test_rows_that_are_told_apart_are_in_the_table_however_small(hotspots: Estim
     last = leaving(hotspots)[-1]
     found = told(hotspots, less=[last])
     scene = scene_of(found, None)
-    rows = [each["row"] for each in rows_told(found, scene, most=5)["rows"]]
+    rows = [each["row"] for each in text_table(found, scene, most=5)["rows"]]
     assert rows == [*leaving(found)[:4], last]
 
 
@@ -165,7 +168,7 @@ def test_shares_have_the_digits_that_their_intervals_bear(width: float, decimals
 
 
 def test_numbers_of_a_column_stand_under_each_other(density: Estimate) -> None:
-    cells = rows_told(density, scene_of(density, None))["rows"]
+    cells = text_table(density, scene_of(density, None))["rows"]
     shares = [each["cells"][1] for each in cells]
     assert len({each.partition(".")[2] for each in shares if "<" not in each}) > 1
     ends = {len(each.partition(".")[2]) for each in shares}
