@@ -126,7 +126,7 @@ def test_pages_of_every_kind_bring_the_same_properties(tmp_path: Path) -> None:
 
 def test_legends_say_the_same_on_every_map() -> None:
     source = (ROOT / "web" / "pages" / "src" / "theme.ts").read_text(encoding="utf-8")
-    told = re.search(r"CERTAINTY_LABELS[^{]*{([^}]*)}", source)
+    told = re.search(r"WORDS[^{]*{([^}]*)}", source)
     assert told is not None
     assert dict(re.findall(r'(\w+): "([^"]*)"', told[1])) == CERTAINTY_LABELS
 
