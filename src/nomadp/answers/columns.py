@@ -66,7 +66,7 @@ def _frozen_column(name: Any, values: Any) -> Column:
         return _text_column(name, column.tolist())
     if column.ndim != 1 or column.dtype.kind not in _KIND_OF_DTYPE:
         raise SchemaError(
-            f"{name} must be a column of texts, numbers, or yes and no, got {column.dtype} of "
+            f"{name} must be a column of text, numbers or booleans, got {column.dtype} with "
             f"{column.ndim} dimensions",
             code="unsupported_column_type",
             column=name,
@@ -98,7 +98,7 @@ def _text_column(name: str, values: Sequence[Any]) -> tuple[str, ...]:
         "".join(values).encode()
     except (TypeError, UnicodeEncodeError):
         raise SchemaError(
-            f"{name} must hold text, and holds something else",
+            f"{name} must contain only text",
             code="wrong_column_type",
             column=name,
             expected=TEXT,

@@ -51,8 +51,8 @@ def frozen_about(facts: Mapping[str, Any]) -> Mapping[str, Any]:
         copied = {TABLE: None}
     if TABLE in copied:
         raise SchemaError(
-            f"about must be facts that JSON can say, by names other than {TABLE}; turn others "
-            "into text first",
+            f"about must contain JSON values under names other than {TABLE}; convert other "
+            "values to text",
             code="about_not_json",
         )
     return MappingProxyType(copied)
@@ -82,8 +82,8 @@ def parse_description(content: bytes | str | None, source: str) -> dict[str, Any
         is_valid, version = False, FORMAT
     if not is_valid:
         raise SchemaError(
-            f"{source} must say of what kind its answers are, as those do that Estimate.write "
-            "wrote; hand in like=ESTIMATE to read it as another one's rows",
+            f"{source} must have a description, as files of Estimate.write do; pass "
+            "like=ESTIMATE to read it with the description of another estimate",
             code="no_description",
         )
     if version != FORMAT:

@@ -121,7 +121,7 @@ def flowmap_writes(
     if not required <= table.columns.keys() or table.shapes is None or not table.shapes.places:
         raise SchemaError(
             f"a flow map needs the columns {', '.join(sorted(required))} and the places of its "
-            f"areas, got {table.kind} without; ask for flows",
+            f"areas, got {table.kind} without them; query flows",
             code="not_flows",
             answer=table.kind,
         )
@@ -174,7 +174,8 @@ def _read_parquet(path: Path, like: "Estimate | None") -> EstimateParts:
             table = whole_table(path, file, file.schema_arrow.names)
     except (pa.ArrowException, OSError) as error:
         raise SchemaError(
-            f"{path} must be a Parquet file, and is damaged or not", code="not_parquet"
+            f"{path} must be a Parquet file, but is damaged or has another format",
+            code="not_parquet",
         ) from error
     return from_arrow(table, like)
 

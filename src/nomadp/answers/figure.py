@@ -43,7 +43,8 @@ def draw_figure(
     drawn = [(table, scene) for table, scene in scenes if scene is not None]
     if not drawn:
         raise SchemaError(
-            f"a figure needs an answer with places and rows, got {tables[0].kind} without",
+            "a figure needs an estimate with places and rows, got "
+            f"{tables[0].kind} without them",
             code="nothing_to_draw",
             answer=tables[0].kind,
         )

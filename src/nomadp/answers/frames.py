@@ -151,14 +151,14 @@ def _column(name: str, chunks: Any) -> Any:
     )
     if not (is_text or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
         raise SchemaError(
-            f"{name} must be a column of texts, numbers, or yes and no, got {kind}; convert it",
+            f"{name} must be a column of text, numbers or booleans, got {kind}; convert it",
             code="unsupported_column_type",
             column=name,
         )
     if chunks.null_count and not pa.types.is_boolean(kind):
         raise SchemaError(
             f"{name} must not have missing values, got {chunks.null_count} of {len(chunks)}; "
-            "only decimals, and yes and no, may",
+            "only floats and booleans can be missing",
             code="missing_values",
             column=name,
             missing=chunks.null_count,

@@ -99,7 +99,7 @@ def render(
 def _table_list(tables: "Estimate | Sequence[Estimate]") -> "list[Estimate]":
     listed_tables = list(tables) if isinstance(tables, list | tuple) else [tables]
     if not listed_tables:
-        raise SchemaError("a picture must be of at least one table, got none", code="no_tables")
+        raise SchemaError("a map needs at least one estimate, got none", code="no_tables")
     return listed_tables  # type: ignore[return-value]
 
 

@@ -51,7 +51,7 @@ def _ring(name: str, ring: Any) -> Floats:
     corners = np.array(ring, dtype=np.float64)
     if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 3:
         raise SchemaError(
-            f"the outline of {name} must have rings of 3 or more lng and lat",
+            f"the outline of {name} must have rings of at least 3 positions (lng, lat)",
             code="outline_ring_too_short",
             area=name,
         )
