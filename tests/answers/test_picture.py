@@ -300,7 +300,7 @@ def test_the_facts_state_the_false_discovery_rate(
 
 
 def test_a_row_is_above_or_below_the_baseline_or_not_significant(hotspots: Estimate) -> None:
-    first = scene_of(hotspots, None).ranked_rows[0]
+    first = scene_of(hotspots, None).ranking[0]
     columns = {**hotspots.columns, "significant": np.arange(len(hotspots)) == first}
     table = replace(hotspots, columns=columns)
     text = text_table(table, scene_of(table, None))
@@ -314,7 +314,7 @@ def test_a_row_is_above_or_below_the_baseline_or_not_significant(hotspots: Estim
 def test_a_baseline_near_0_has_only_one_sign(
     hotspots: Estimate, share: float, cell: str
 ) -> None:
-    first = scene_of(hotspots, None).ranked_rows[0]
+    first = scene_of(hotspots, None).ranking[0]
     is_first = np.arange(len(hotspots)) == first
     value = value_column(hotspots.columns)
     columns = {

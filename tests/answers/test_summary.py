@@ -33,8 +33,8 @@ def nameable_rows(table: Estimate) -> list[int]:
     scene = scene_of(table, None)
     assert scene is not None
     if table.kind != "flows":
-        return list(scene.ranked_rows)
-    return [k for k in scene.ranked_rows if table["origin"][k] != table["destination"][k]]
+        return list(scene.ranking)
+    return [k for k in scene.ranking if table["origin"][k] != table["destination"][k]]
 
 
 def with_significant(table: Estimate, above: Any = (), below: Any = ()) -> Estimate:

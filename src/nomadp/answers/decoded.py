@@ -77,28 +77,25 @@ def trajectories(
     prior = None if model.bootstrap is None else model.bootstrap.prior
     decoders = Decoders(mechanism, prior, level)
     if reports is not None:
-        columns = _columns_of_reports(model, decoders, reports)
+        columns = _report_columns(model, decoders, reports)
     else:  # counts have no ids of reports
-        columns = _columns_of_distinct_reports(model, decoders)
+        columns = _distinct_report_columns(model, decoders)
     facts = {
         "level": level,
         "prior_effect_std": prior and prior.effect_std,
         "poisoning_1pct": report_share_poisoning(EXACT_FOR_TRAJECTORIES),
     }
-    return Estimate(
-        "trajectories", columns, estimate_facts("trajectories", model, terms, **facts)
-    )
+    about = estimate_facts("trajectories", model, terms, **facts)
+    return Estimate("trajectories", columns, about)
 
 
-def _columns_of_reports(
-    model: Model, decoders: Decoders, reports: AnyReports
-) -> dict[str, Any]:
+def _report_columns(model: Model, decoders: Decoders, reports: AnyReports) -> dict[str, Any]:
     decoded = decoders.decode(reports)
     points = Sequences(reports.offsets, decoded.locations, reports.names)
     return {**point_rows(model, points), "radius_km": decoded.radius_km}
 
 
-def _columns_of_distinct_reports(model: Model, decoders: Decoders) -> dict[str, Any]:
+def _distinct_report_columns(model: Model, decoders: Decoders) -> dict[str, Any]:
     """One trajectory for each distinct report, named by the report's length and value."""
     offsets, locations, names = [0], [np.zeros(0, dtype=np.int64)], list[str]()
     radius_km, report_counts = [np.zeros(0)], [np.zeros(0, dtype=np.int64)]
@@ -183,8 +180,8 @@ def _length_columns(model: Model, level: float) -> dict[str, Any]:
         )
     count = np.array(list(reports_by_length.values()), dtype=np.float64)
     total, share = count.sum(), count / count.sum()
+    # Lengths are public, so the only error is that of sampling people.
     low, high = wilson_interval(share, total, level)
-    # Lengths are public, so their shares are a binomial sample without noise of the mechanism.
     baseline = np.full(len(share), 1 / len(share))
     interval = partial(wilson_interval, share, total)
     significant = significant_rows(baseline, interval, level)

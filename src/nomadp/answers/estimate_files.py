@@ -85,9 +85,9 @@ def _without_formulas(columns: dict[str, Any]) -> dict[str, Any]:
 def _csv_writes(files: dict[Path, dict[str, Any]], table: "Estimate") -> dict[Path, Write]:
     """Files of CSV, and one description beside the first of them."""
     # The description is written first, so that no table ever exists without it.
-    description = beside(next(iter(files)))
+    sidecar = beside(next(iter(files)))
     writes: dict[Path, Write] = {
-        description: lambda part: part.write_bytes(describe(table) + b"\n")
+        sidecar: lambda part: part.write_bytes(describe(table) + b"\n")
     }
     for path, columns in files.items():
         # The default argument binds this iteration's columns, not those of the last one.
@@ -157,8 +157,8 @@ def read(path: AnyPath, like: "Estimate | None") -> EstimateParts:
         return _read_parquet(source, like)
     if source.name.endswith(GEOJSON):
         return _read_geojson(source, like)
-    stored = beside(source)
-    content = describe(like) if like else stored.read_bytes() if stored.exists() else None
+    sidecar = beside(source)
+    content = describe(like) if like else sidecar.read_bytes() if sidecar.exists() else None
     description = parse_description(content, str(source))
     return estimate_parts(description, _read_csv(source, column_kinds(description)))
 

@@ -20,7 +20,7 @@ from nomadp.theme import theme
 if TYPE_CHECKING:
     from nomadp.answers.estimate import Estimate
 
-__all__ = ["draw_figure"]
+__all__ = ["draw_maps"]
 
 INCHES = 7.2
 DPI = 160
@@ -31,9 +31,7 @@ PX = 72 * INCHES / WIDTH
 """Typographic points (1/72 inch) in one pixel of the scene."""
 
 
-def draw_figure(
-    path: Path, tables: "Sequence[Estimate]", locations: LocationSet | None
-) -> None:
+def draw_maps(path: Path, tables: "Sequence[Estimate]", locations: LocationSet | None) -> None:
     """Write a PNG with one map below another; estimates without places are left out."""
     require("plot")
     from matplotlib.backends.backend_agg import FigureCanvasAgg

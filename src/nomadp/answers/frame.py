@@ -11,8 +11,8 @@ __all__ = ["WIDTH", "Frame"]
 
 WIDTH = 960.0
 MARGIN = 34.0
-SCALE_BAR_KM = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-SCALE_BAR_MIN_PX = 80.0
+BAR_KM = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+BAR_MIN_PX = 80.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,4 @@ class Frame:
     @property
     def scale_bar_km(self) -> float:
         """The length of the scale bar: the first round number that is long enough to see."""
-        return next(
-            (km for km in SCALE_BAR_KM if km * self.px_per_km > SCALE_BAR_MIN_PX),
-            SCALE_BAR_KM[-1],
-        )
+        return next((km for km in BAR_KM if km * self.px_per_km > BAR_MIN_PX), BAR_KM[-1])

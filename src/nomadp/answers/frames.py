@@ -146,8 +146,7 @@ def _column(name: str, chunks: Any) -> Any:
         filled = chunks.cast(pa.float64()).fill_null(float("nan"))
         return np.array(filled.to_numpy())
     is_text = any(
-        is_kind(kind)
-        for is_kind in (pa.types.is_string, pa.types.is_large_string, _is_string_view)
+        test(kind) for test in (pa.types.is_string, pa.types.is_large_string, _is_string_view)
     )
     if not (is_text or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
         raise SchemaError(

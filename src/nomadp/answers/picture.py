@@ -62,11 +62,11 @@ def write_png(
 def _png_writes(
     path: AnyPath, tables: "Estimate | Sequence[Estimate]", locations: LocationSet | None
 ) -> dict[Path, Write]:
-    from nomadp.answers.figure import draw_figure  # slow to import, and an extra
+    from nomadp.answers.figure import draw_maps  # slow to import, and an extra
 
     target = file_path(path, (".png",))
     shaped = [with_shapes(table, locations) for table in _table_list(tables)]
-    return {target: lambda part: draw_figure(part, shaped, locations)}
+    return {target: lambda part: draw_maps(part, shaped, locations)}
 
 
 def render(

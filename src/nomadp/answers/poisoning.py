@@ -46,7 +46,7 @@ def oracle_poisoning(oracle: FrequencyOracle, share_of: Ints, values: Floats) ->
     """
     law = oracle.channel
     true, other = float(law.true_chance), float(law.other_chance)
-    n_labels = np.bincount(share_of)  # g in the docstring, for each share
+    n_labels = np.bincount(share_of)  # g, for each share
     # The smallest and the largest k: how many of a share's labels one report can support.
     least, most = np.zeros(len(n_labels)), n_labels.astype(float)
     if isinstance(law, SubsetSelection):  # every report supports exactly law.entries labels
@@ -66,7 +66,7 @@ def fit_poisoning(
 
     A share is the mean of the posterior shares of visits or trips. An invalid report of the
     longest reported length counts as the most visits. So the worst case is that every invalid
-    report has this length and the value whose posterior share is largest or smallest.
+    report has this length and the values whose posterior share is largest or smallest.
     """
     bootstrap, tally = survey
     least, most = np.full(size, np.inf), np.full(size, -np.inf)
@@ -88,13 +88,13 @@ def fit_poisoning(
             total += visits_per_value * (report_counts[chunk] @ shares)
         visits.append(visits_per_value * length)
         n_reports.append(group.total / length)
-    posterior, mean = total / total.sum(), np.average(visits, weights=n_reports)
+    mean_share, mean_visits = total / total.sum(), np.average(visits, weights=n_reports)
     # The fraction of all visits that are invalid, which exceeds that of reports.
     invalid = INVALID_FRACTION * max(visits)
-    fraction = invalid / ((1 - INVALID_FRACTION) * mean + invalid)
+    fraction = invalid / ((1 - INVALID_FRACTION) * mean_visits + invalid)
     fraction *= shrinkage_weight  # the rest of the share stays with the prior
     return _worst_case(
-        fraction * (most - posterior), fraction * (posterior - least), EXACT_FOR_FIXED_MODEL
+        fraction * (most - mean_share), fraction * (mean_share - least), EXACT_FOR_FIXED_MODEL
     )
 
 

@@ -67,7 +67,7 @@ class Scene:
     curves: Sequence[Curve] = ()
     tracks: Sequence[Track] = ()
     steps: Steps | None = None
-    ranked_rows: Sequence[int] = ()
+    ranking: Sequence[int] = ()
     """The rows of all times combined, the largest share first."""
     counts: Mapping[str, Any] = field(default_factory=dict)
 
@@ -145,7 +145,7 @@ def _areas_and_dots(table: "Estimate", rows: Any, locations: LocationSet | None)
         if k in rings:
             areas.append(Area(k, [frame.project(ring) for ring in rings[k]], step))
             continue
-        # The square root makes the area of a dot, not its radius, proportional to the share.
+        # The square root makes areas of dots, not radii, roughly proportional to shares.
         sized = smallest + (largest - smallest) * float(np.sqrt(max(value, 0) / top))
         radius = smallest if step == HATCHED else sized
         dots.append(Dot(k, (float(at[0]), float(at[1])), radius, step))
@@ -161,14 +161,14 @@ def _areas_and_dots(table: "Estimate", rows: Any, locations: LocationSet | None)
         areas=areas,
         dots=dots,
         steps=steps,
-        ranked_rows=order.tolist(),
+        ranking=order.tolist(),
         counts=counts,
     )
 
 
 @dataclass(frozen=True, eq=False)
 class SelectedFlows:
-    """Which flows are drawn, as positions among the rows, the largest share first."""
+    """The flows that a map shows, as positions among the rows, the largest share first."""
 
     order: Any
     """All rows."""
@@ -236,7 +236,7 @@ def _flows(table: "Estimate", rows: Any, locations: LocationSet | None) -> Scene
         dots=[Dot(-1, (float(x), float(y)), 3.0, "node") for x, y in pixel.values()],
         curves=_narrowed([_curve(row, table, pixel, style) for row, style in styles]),
         steps=steps,
-        ranked_rows=rows[flows.order].tolist(),
+        ranking=rows[flows.order].tolist(),
         counts={
             "rows": len(rows),
             "drawn": len(drawn),
@@ -283,24 +283,20 @@ def _tracks(table: "Estimate", locations: LocationSet | None) -> Scene:
     positions = np.stack([table["lng"], table["lat"]], axis=-1)
     frame, places = _frame(locations, [], positions)
     pixels = frame.project(positions)
-    rows: dict[Any, list[int]] = {}
-    for k, tid in enumerate(table["tid"]):
-        rows.setdefault(tid, []).append(k)
+    points: dict[Any, list[int]] = {}
+    for row, tid in enumerate(table["tid"]):
+        points.setdefault(tid, []).append(row)
     most: int = theme()["journeys_most"]
-    lines = [_without_pauses(pixels[points]) for points in list(rows.values())[:most]]
+    lines = [_without_pauses(pixels[rows]) for rows in list(points.values())[:most]]
     drawn = [_thinned(line) for line in lines]
-    tracks = [
-        Track(points[0], line) for points, line in zip(rows.values(), drawn, strict=False)
-    ]
+    tracks = [Track(rows[0], line) for rows, line in zip(points.values(), drawn, strict=False)]
     thinned = sum(len(line) < len(whole) for line, whole in zip(drawn, lines, strict=True))
     counts: dict[str, Any]
-    counts = {"trajectories": len(rows), "drawn": len(tracks), "thinned": thinned}
+    counts = {"trajectories": len(points), "drawn": len(tracks), "thinned": thinned}
     counts["lines"] = len({line.tobytes() for line in drawn})
     if "radius_km" in table.columns:
         counts["median_radius_km"] = float(sorted(table["radius_km"])[len(table) // 2])
-    return Scene(
-        frame, places, tracks=tracks, ranked_rows=list(range(len(table))), counts=counts
-    )
+    return Scene(frame, places, tracks=tracks, ranking=list(range(len(table))), counts=counts)
 
 
 def _without_pauses(line: Floats) -> Floats:

@@ -78,7 +78,7 @@ def text_table(
     table: "Estimate", scene: Scene | None, most: int | None = None
 ) -> dict[str, Any]:
     """The rows as text, the largest first; the caption says how many are left out."""
-    rows = list(range(len(table))) if scene is None else list(scene.ranked_rows)
+    rows = list(range(len(table))) if scene is None else list(scene.ranking)
     limit: int = most or theme()["rows_most"]
     step = {}
     if scene is not None and scene.steps is not None:

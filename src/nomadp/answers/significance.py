@@ -48,7 +48,8 @@ def significant_rows(baseline: Any, interval: Interval, level: float) -> Any:
     """
     size = count = len(baseline)
     significant = np.zeros(size, dtype=bool)
-    # The largest count such that `count` rows are significant at count / size of the rate.
+    # Find the largest count such that exactly `count` intervals exclude the baseline at the
+    # level that Benjamini and Hochberg prescribe for it.
     while count:
         low, high = interval(1 - (1 - level) * count / size)
         significant = (baseline < low) | (high < baseline)
@@ -86,8 +87,8 @@ def p_values(shares: Shares) -> Floats:
         return np.where(shares.unbiased == shares.baseline, 1.0, 0.0)
     sign = np.sign(shares.unbiased - shares.baseline)
     p = _likelihood_ratio_p_values(shares)
-    # The interval always includes the estimate that is shown (`share_intervals`). If that lies
-    # beyond the baseline, so does one end of the interval, at every level.
+    # Intervals include the estimate that is shown (`share_intervals`). If the baseline lies
+    # between that and the unbiased estimate, no interval excludes it.
     return np.where(sign * (shares.values - shares.baseline) > 0, p, 1.0)
 
 
@@ -140,10 +141,8 @@ def wilson_interval(share: Any, total: float, level: float) -> tuple[Any, Any]:
 
 
 def wilson_p_values(share: Any, total: float, baseline: Any) -> Floats:
-    """P-values of the score test, which inverts Wilson's interval.
-
-    It uses the variance at the baseline, not at the observed share.
-    """
+    """P-values of the score test, which inverts Wilson's interval."""
+    # The variance under the null hypothesis, not at the observed share.
     std_error = np.sqrt(baseline * (1 - baseline) / total)
     return _two_sided(_standardised(np.abs(share - baseline), std_error))
 

@@ -126,13 +126,9 @@ def finding(table: "Estimate", scene: "Scene | None") -> Finding:
         return Finding("too_few_reports", number=about["missing"])
     if table.kind in ("trajectories", "synthetic") and "tid" in column:
         return Finding("trajectories", number=len(set(table["tid"])))
-    if (
-        scene is None
-        or not scene.ranked_rows
-        or table.kind not in ("hotspots", "density", "flows")
-    ):
+    if scene is None or not scene.ranking or table.kind not in ("hotspots", "density", "flows"):
         return Finding("rows", number=len(table))
-    rows = list(scene.ranked_rows)
+    rows = list(scene.ranking)
     if table.kind == "flows":
         rows = [k for k in rows if column["origin"][k] != column["destination"][k]]
     if is_withheld(table):

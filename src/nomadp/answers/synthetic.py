@@ -143,9 +143,8 @@ def _trajectories(model: Model, count: int, rng: Generator) -> list[Ints]:
         )
         # Shrunk towards the baseline like the shares of `hotspots`.
         baseline = bootstrap.baseline_prior.weights(support)
-        weights = (
-            shrinkage_weight * expected / expected.sum() + (1 - shrinkage_weight) * baseline
-        )
+        weights = shrinkage_weight * expected / expected.sum()
+        weights += (1 - shrinkage_weight) * baseline
         codewords = support[rng.choice(len(support), number, p=weights / weights.sum())]
         if number:
             drawn += list(interpolated(mechanism.locations, codewords.T, length).T)
