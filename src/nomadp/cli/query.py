@@ -255,17 +255,17 @@ def _model(found: Evidence, options: dict[str, Any]) -> "Model | None":
 
 def _top(table: "Estimate") -> list[dict[str, Any]]:
     """The largest shares of all times combined, then the largest of single times."""
-    from nomadp.answers.columns import plain
-    from nomadp.answers.place import ANY
+    from nomadp.answers.columns import python_values
+    from nomadp.answers.place import ALL_TIMES
 
     estimate = next((name for name in ESTIMATES if name in table.columns), None)
     if estimate is None:
         return []
-    columns = [plain(column) for column in table.columns.values()]
+    columns = [python_values(column) for column in table.columns.values()]
     rows = [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]
     rows.sort(key=lambda row: -row[estimate])
-    all_times = [row for row in rows if row.get("when", ANY) == ANY]
-    single_times = [row for row in rows if row.get("when", ANY) != ANY]
+    all_times = [row for row in rows if row.get("when", ALL_TIMES) == ALL_TIMES]
+    single_times = [row for row in rows if row.get("when", ALL_TIMES) != ALL_TIMES]
     return [*all_times[:TOP], *single_times[:TOP]]
 
 

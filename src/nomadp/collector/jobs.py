@@ -45,9 +45,9 @@ def job_id(loaded: LoadedTask, request: Mapping[str, Any]) -> str:
 
     Raises `SchemaError` if the query is invalid.
     """
-    from nomadp.answers.query import check_sent, shortest_query  # slow to import
+    from nomadp.answers.query import check_untrusted_query, shortest_query  # slow to import
 
-    check_sent(loaded.bundle.mechanism, request["query"])
+    check_untrusted_query(loaded.bundle.mechanism, request["query"])
     query = shortest_query(loaded.bundle.mechanism, request["query"])
     defaults = zip(("start", "end"), loaded.span[:2], strict=True)
     span = {name: request[name] for name, all_ in defaults if request.get(name, all_) != all_}
