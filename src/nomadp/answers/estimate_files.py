@@ -20,7 +20,7 @@ from nomadp.answers.description import (
     parse_description,
 )
 from nomadp.answers.frames import from_arrow, to_arrow
-from nomadp.answers.geometry import Geometry, geometries
+from nomadp.answers.geometry import Geometry, combined_rows, geometries
 from nomadp.characters import spreadsheet_safe
 from nomadp.errors import SchemaError
 from nomadp.formats.atomic import Write
@@ -114,7 +114,8 @@ def flowmap_writes(
 ) -> dict[Path, Write]:
     """`origin,dest,count` for flowmap.blue, and the locations in a second file beside it.
 
-    Counts are estimated trips of the people who reported. Flows of no trips are left out.
+    Counts are estimated trips of the people who reported, at all times of day combined. Flows
+    of no trips are left out.
     """
     target = file_path(path, (".csv",))
     required = {"origin", "destination", "flow"}
@@ -125,11 +126,12 @@ def flowmap_writes(
             code="not_flows",
             answer=table.kind,
         )
+    combined = combined_rows(table.columns)
     flow = table["flow"]
     # Flows that add up to more than 1 are counts already.
-    n_trips = table.about.get("reports") if flow.sum() <= 1 + 1e-6 else None
-    counts = [round(float(value) * (n_trips or 1), 3) for value in flow]
-    nonzero = [row for row, count in enumerate(counts) if count > 0]
+    n_trips = table.about.get("reports") if flow[combined].sum() <= 1 + 1e-6 else None
+    counts = {int(row): round(float(flow[row]) * (n_trips or 1), 3) for row in combined}
+    nonzero = [row for row, count in counts.items() if count > 0]
     flows = {
         "origin": [table["origin"][row] for row in nonzero],
         "dest": [table["destination"][row] for row in nonzero],

@@ -22,6 +22,7 @@ __all__ = [
     "Geometry",
     "area_column",
     "bounding_box",
+    "combined_rows",
     "from_wkb",
     "geometries",
     "to_wkb",
@@ -46,6 +47,12 @@ def value_column(columns: Mapping[str, Any]) -> str:
 
 def area_column(columns: Mapping[str, Any]) -> str | None:
     return next((name for name in AREAS if name in columns), None)
+
+
+def combined_rows(columns: Mapping[str, Any]) -> Any:
+    """The rows of all times of day combined, without those of single times."""
+    rows = np.arange(len(next(iter(columns.values()), ())))
+    return rows[np.array(columns["when"]) == "any"] if "when" in columns else rows
 
 
 def geometries(table: "Estimate") -> list[Geometry | None]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nomadp.answers.frame import Frame
-from nomadp.answers.geometry import area_column, value_column
+from nomadp.answers.geometry import area_column, combined_rows, value_column
 from nomadp.answers.numbers import has_intervals
 from nomadp.answers.steps import HATCHED, Steps, steps_of
 from nomadp.geometry import Floats
@@ -81,7 +81,7 @@ def scene_of(table: "Estimate", locations: LocationSet | None) -> Scene | None:
     """The scene of a table; None without rows or without places."""
     if not len(table):
         return None
-    rows = _combined_rows(table)
+    rows = combined_rows(table.columns)
     if table.kind in ("trajectories", "synthetic"):
         return _tracks(table, locations)
     if {"origin", "destination"} <= table.columns.keys():
@@ -89,13 +89,6 @@ def scene_of(table: "Estimate", locations: LocationSet | None) -> Scene | None:
     if area_column(table.columns) is not None and {"lat", "lng"} <= table.columns.keys():
         return _areas_and_dots(table, rows, locations)
     return None
-
-
-def _combined_rows(table: "Estimate") -> Any:
-    """The rows of all times of day combined, without those of single times."""
-    if "when" not in table.columns:
-        return np.arange(len(table))
-    return np.flatnonzero(np.array(table["when"]) == "any")
 
 
 def _row_values(table: "Estimate", rows: Any) -> dict[str, Any]:
