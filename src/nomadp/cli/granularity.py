@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from nomadp.cli.options import ManyNumbers
-from nomadp.cli.output import Answer, json_option, print_table, say
+from nomadp.cli.output import Result, json_option, print_table, say
 
 __all__ = ["granularity"]
 
@@ -25,22 +25,22 @@ DIGITS = 8
     multiple=True,
     default=PAPER_EPSILONS,
     metavar="E...",
-    help="Budgets of a whole trajectory (default: the paper's nine).",
+    help="Privacy budgets of a whole trajectory (default: the nine of the paper).",
 )
 @json_option
-def granularity(*, epsilons: tuple[str, ...]) -> Answer:
-    """Show how probable a correct direction is with 2, 4, 6 and 12 sectors.
+def granularity(*, epsilons: tuple[str, ...]) -> Result:
+    """Show the probability of a correct direction with 2, 4, 6 and 12 sectors.
 
     The paper's table and its equation disagree: the table divides the probability of a wrong
-    sector by (g - 1) once too often. Both versions are shown, with the number of sectors that
-    each chooses; "nomadp perturb --granularity" offers both.
+    sector by (g - 1) once too often. The command shows both versions, with the number of
+    sectors that each chooses; "nomadp perturb --granularity" offers both.
 
     \b
     Example:
       nomadp granularity --epsilon 1 4 10
     """
     table = [row for rule in READINGS for row in _rows(epsilons, rule)]
-    return Answer({"rows": table}, lambda: _print(table))
+    return Result({"rows": table}, lambda: _print(table))
 
 
 def _rows(epsilons: tuple[str, ...], rule: str) -> list[dict[str, Any]]:
@@ -73,6 +73,8 @@ def _print(table: list[dict[str, Any]]) -> None:
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
-    shown = {g: f"{probability:.{DIGITS}f}" for g, probability in row["probabilities"].items()}
-    marked = [f"{text}{'*' if g == row['chosen'] else ' '}" for g, text in shown.items()]
-    return [row["epsilon"], *marked]
+    cells = [
+        f"{probability:.{DIGITS}f}{'*' if g == row['chosen'] else ' '}"
+        for g, probability in row["probabilities"].items()
+    ]
+    return [row["epsilon"], *cells]
