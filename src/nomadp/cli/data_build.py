@@ -52,6 +52,12 @@ def seed_option(help_text: str) -> Callable[[Decorated], Decorated]:
     )
 
 
+def count_option(flag: str, default: int, help_text: str) -> Callable[[Decorated], Decorated]:
+    return click.option(
+        flag, type=COUNT, default=default, show_default=True, metavar="N", help=help_text
+    )
+
+
 @click.group()
 def build() -> None:
     """Build a data set: locations.csv, trajectories.csv and recipe.json in a folder.
@@ -69,17 +75,8 @@ def build() -> None:
 
 @build.command(short_help="Simulate a city with trips that resemble check-ins.")
 @folder_option
-@click.option(
-    "--places",
-    type=COUNT,
-    default=1000,
-    show_default=True,
-    metavar="M",
-    help="Number of places.",
-)
-@click.option(
-    "--trips", type=COUNT, default=2000, show_default=True, metavar="N", help="Number of trips."
-)
+@count_option("--places", 1000, "Number of places.")
+@count_option("--trips", 2000, "Number of trips.")
 @seed_option("Seed of the city and the trips.")
 @json_option
 def city(*, out: Path, places: int, trips: int, seed: int) -> Result:
@@ -101,12 +98,9 @@ def city(*, out: Path, places: int, trips: int, seed: int) -> Result:
 @build.command(short_help="Simulate walks on a campus (CPS in the paper).")
 @folder_option
 @file_option(
-    "--buildings",
-    "GeoJSON polygons with BLDG_ID (default: a simulated campus of 262 buildings).",
+    "--buildings", "GeoJSON with BLDG_ID (default: a simulated campus of 262 buildings)."
 )
-@click.option(
-    "--walks", type=COUNT, default=4000, show_default=True, metavar="N", help="Number of walks."
-)
+@count_option("--walks", 4000, "Number of walks.")
 @click.option(
     "--length",
     type=COUNT,

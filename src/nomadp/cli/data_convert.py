@@ -60,7 +60,7 @@ def convert(**options: Any) -> Result:
     """Convert SOURCES: tables, GeoJSON, GPX, KML, phone exports, archives, or folders.
 
     Several sources are read together; a tid that occurs in two of them is two trajectories. If
-    OUT has the suffix of a file, the points are written unchanged in that format. Otherwise,
+    OUT has the suffix of a file, the points are written to a file of that format. Otherwise,
     OUT is a folder for a data set: the points snapped to a location set, a grid or H3 cells.
     The cells cover the whole --box, because cells chosen from the data would reveal where
     people were.

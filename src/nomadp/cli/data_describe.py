@@ -61,12 +61,12 @@ TRACKS = (
 def describe(**options: Any) -> Result:
     """Print statistics of SOURCES: any files or folders that "nomadp data convert" reads.
 
-    Tracks are described by counts, users, lengths, intervals and gaps, after the reading
-    options are applied. A data set, or tracks with --locations, by quantiles of steps and
-    extents, the skew of visits, and lengths. Distances are divided by the largest distance
-    between two places, so that cities of any size can be compared. These numbers describe the
-    true data and are not private. They contain no places, except for --bbox, which is rounded
-    outwards to 0.1 degree.
+    For tracks, these are counts, users, lengths, intervals and gaps, after the reading options
+    are applied. For a data set, or with --locations, they are quantiles of steps and extents,
+    the skew of visits, and lengths. Distances are divided by the largest distance between two
+    places, so that cities of any size can be compared. The statistics describe the true data
+    and are not private. They contain no places, except for --bbox, which is rounded outwards to
+    0.1 degree.
 
     \b
     Example:

@@ -30,10 +30,7 @@ IN_A_BOX = ("grid", "grid_km", "h3_resolution")
     "--grid", type=Whole(2, 1024), metavar="N", help="Use the centres of N by N grid cells."
 )
 @click.option(
-    "--grid-km",
-    type=kilometres,
-    metavar="KM",
-    help="Use the centres of grid cells of this width.",
+    "--grid-km", type=kilometres, metavar="KM", help="Use the centres of cells KM wide."
 )
 @click.option(
     "--h3",
@@ -44,9 +41,7 @@ IN_A_BOX = ("grid", "grid_km", "h3_resolution")
 )
 @file_option("--zones", "Use the centroids of GeoJSON polygons.")
 @file_option("--pois", "Use a public file of points: CSV, Parquet or GeoJSON.")
-@click.option(
-    "--name", metavar="PROPERTY", help="--zones: GeoJSON property with the name of a zone."
-)
+@click.option("--name", metavar="PROPERTY", help="--zones: GeoJSON property that names a zone.")
 @click.option(
     "--columns",
     multiple=True,
@@ -61,8 +56,7 @@ def locations(**options: Any) -> Result:
     """Create a location set from a grid, H3 cells, zones, or points of interest.
 
     Locations must be public and must not be chosen from the trajectories: places taken from
-    private data reveal where people were. A grid contains every cell of the box, visited or
-    not.
+    private data reveal where people were. A grid contains all cells, visited or not.
 
     \b
     Example:

@@ -33,13 +33,10 @@ __all__ = ["decode"]
     "--mechanism",
     cls=MechanismOption,
     metavar="NAME",
-    help=f"Mechanism of the reports (default: read from their file, or {DEFAULT_MECHANISM}). "
-    "One of",
+    help=f"Mechanism of the reports (default: read from file, or {DEFAULT_MECHANISM}). One of",
 )
 @click.option(
-    "--epsilon",
-    metavar="E",
-    help="Privacy budget of a whole trajectory (default: read from the file).",
+    "--epsilon", metavar="E", help="Privacy budget of a trajectory (default: read from file)."
 )
 @click.option(
     "--prior",
@@ -158,7 +155,7 @@ def _estimate(
 
 
 def _require_some(reports: "AnyReports", possible: "AnyReports") -> "AnyReports":
-    """The possible reports; refused if there are none among the reports of a file."""
+    """The possible reports; refused if no report of the file is possible."""
     from nomadp.errors import DomainError
 
     if len(reports) and not len(possible):

@@ -23,12 +23,8 @@ NEEDED = ("collector", "analysis")
 
 @click.command()
 @folder_option("demo-output", "Folder to write the page to.")
-@click.option(
-    "--quick", is_flag=True, help="Use a smaller city and fewer settings, for a faster run."
-)
-@click.option(
-    "--no-serve", is_flag=True, help="Stop the collector and exit when the page is written."
-)
+@click.option("--quick", is_flag=True, help="Use a smaller city and fewer settings.")
+@click.option("--no-serve", is_flag=True, help="Stop the collector and exit at the end.")
 @click.option(
     "--port",
     type=Whole(0, 65_535),

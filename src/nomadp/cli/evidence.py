@@ -19,13 +19,7 @@ if TYPE_CHECKING:
     from nomadp.reports import AnyReports, Counts
     from nomadp.zones import Zones
 
-__all__ = [
-    "Evidence",
-    "evidence_from_collector",
-    "evidence_from_files",
-    "bundle_from",
-    "reports_from",
-]
+__all__ = ["Evidence", "bundle_from", "collector_evidence", "file_evidence", "reports_from"]
 
 TOKEN = "NOMADP_ANALYST_TOKEN"
 
@@ -40,7 +34,7 @@ class Evidence(NamedTuple):
     terms: "Terms"
 
 
-def evidence_from_files(
+def file_evidence(
     world: "LocationSet",
     options: dict[str, Any],
     zones: "Zones | None",
@@ -106,7 +100,7 @@ def bundle_from(options: Mapping[str, Any]) -> "TaskBundle | None":
     return with_fetched_outlines(address, fetched(address, address.task(task_id)))
 
 
-def evidence_from_collector(bundle: "TaskBundle", options: Mapping[str, Any]) -> Evidence:
+def collector_evidence(bundle: "TaskBundle", options: Mapping[str, Any]) -> Evidence:
     """The counts that a running collector returns to an analyst."""
     from nomadp.answers import Terms
     from nomadp.errors import DomainError, SchemaError

@@ -59,9 +59,7 @@ def out_option(
                 from nomadp.formats.files import file_path
 
                 file_path(out, suffixes)
-            check_output(
-                out, _input_paths(options, "out"), is_file=is_file, overwrite=overwrite
-            )
+            check_output(out, _inputs(options, "out"), is_file=is_file, overwrite=overwrite)
             _check_other_outputs(options, other_outputs or {}, overwrite=overwrite)
             return command(*arguments, **options)
 
@@ -84,7 +82,7 @@ def _check_other_outputs(
     for name, suffix in suffixes.items():
         if options[name] is not None:
             path = file_path(options[name], (suffix,))
-            inputs, option = _input_paths(options, name), f"--{name}"
+            inputs, option = _inputs(options, name), f"--{name}"
             check_output(path, inputs, is_file=True, overwrite=overwrite, option=option)
 
 
@@ -144,7 +142,7 @@ def check_writable(out: Path, *, in_folder: bool, makes_folders: bool) -> None:
         ) from error
 
 
-def _input_paths(options: dict[str, Any], output: str) -> list[Path]:
+def _inputs(options: dict[str, Any], output: str) -> list[Path]:
     """Every path among the options except that of an output."""
     values = [value for name, value in options.items() if name != output]
     groups = [value if isinstance(value, tuple) else (value,) for value in values]
@@ -254,10 +252,7 @@ def read_all(
     """The trajectories, resampled to --length if given, and a summary that may be printed."""
     from nomadp.formats.point_files import read_trajectories
 
-    max_km, length = options["max_snap_km"], options["length"]
-    limit = {} if max_km is None else {"max_snap_km": max_km}
-    reading = reading_of(options)
-    trajectories, summary = read_trajectories(
-        options["trajectories"], locations, reading, **limit
-    )
+    sources, length = options["trajectories"], options["length"]
+    limit = {} if options["max_snap_km"] is None else {"max_snap_km": options["max_snap_km"]}
+    trajectories, summary = read_trajectories(sources, locations, reading_of(options), **limit)
     return trajectories if length is None else trajectories.resampled(length), summary

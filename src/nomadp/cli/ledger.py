@@ -21,9 +21,8 @@ __all__ = ["ledger"]
 def ledger(context: click.Context, home: Path | None) -> None:
     """Show the privacy budget of this device: used and remaining, in exact numbers.
 
-    The budget never renews. The ledger is one file in your data folder, or in the folder that
-    NOMADP_HOME names. Keep it: without an intact ledger, nothing can be reported. All commands
-    take --json.
+    The budget never renews. The ledger is one file in your data folder (or in NOMADP_HOME).
+    Keep it: without an intact ledger, nothing can be reported. All commands take --json.
 
     \b
     Example:
@@ -83,16 +82,7 @@ def _print(budget: "Budget", receipts: "list[Receipt]") -> None:
     )
     if budget.tasks:
         say()
-        header = [
-            "task",
-            "epsilon",
-            "used",
-            "reports",
-            "limit",
-            "accepted",
-            "waiting",
-            "purpose",
-        ]
+        header = ["task", "epsilon", "used", "reports", "max", "accepted", "waiting", "purpose"]
         rows = [
             [
                 task.task_id,

@@ -27,9 +27,9 @@ from nomadp.cli.output import Result, json_option, progress_bar, reading_notes, 
 from nomadp.cli.perturb_request import (
     check_lengths,
     check_private,
+    direct_source,
     people_sentence,
     summary_of,
-    unchanged_source,
 )
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def _is_streamed(options: dict[str, Any]) -> bool:
     """Whether reports are written in pieces; CSV and transcripts need all reports at once."""
     from nomadp.formats.files import is_parquet
 
-    source, out = unchanged_source(options), options["out"]
+    source, out = direct_source(options), options["out"]
     if source and is_parquet(source) and is_parquet(out) and not options["transcript"]:
         from nomadp.formats.nested_files import is_nested  # slow to import: Arrow
 

@@ -5,7 +5,7 @@ from typing import Any
 from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.options import default_jobs
 from nomadp.cli.output import progress_bar, say
-from nomadp.cli.perturb_request import check_lengths, summary_of, unchanged_source
+from nomadp.cli.perturb_request import check_lengths, direct_source, summary_of
 from nomadp.engine.batches import Survey
 from nomadp.engine.keys import key_source
 from nomadp.engine.stream import Job, Running, open_job
@@ -109,7 +109,7 @@ def _people(frame: Any) -> People | None:
 
 
 def _check_options(options: dict[str, Any]) -> None:
-    if unchanged_source(options) is None:
+    if direct_source(options) is None:
         raise BadUsage(
             "--engine spark reads one file or folder unchanged, without --length, --columns "
             "and --split-hours",

@@ -13,16 +13,10 @@ if TYPE_CHECKING:
     from nomadp.mechanisms import Mechanism
     from nomadp.reports.header import Header
 
-__all__ = [
-    "check_lengths",
-    "check_private",
-    "people_sentence",
-    "summary_of",
-    "unchanged_source",
-]
+__all__ = ["check_lengths", "check_private", "direct_source", "people_sentence", "summary_of"]
 
 
-def unchanged_source(options: dict[str, Any]) -> Path | None:
+def direct_source(options: dict[str, Any]) -> Path | None:
     """The single input file, if its trajectories are perturbed unchanged."""
     selected = any(options[name] for name in ("length", "columns", "split_hours"))
     changed = selected or bool(thinning_of(options))

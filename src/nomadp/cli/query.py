@@ -8,8 +8,8 @@ from nomadp.cli.addresses import insecure_option
 from nomadp.cli.evidence import (
     Evidence,
     bundle_from,
-    evidence_from_collector,
-    evidence_from_files,
+    collector_evidence,
+    file_evidence,
     reports_from,
 )
 from nomadp.cli.exit_codes import BadUsage
@@ -69,7 +69,7 @@ SUFFIXES = (".csv", ".csv.gz", ".parquet", ".geoparquet", ".geojson")
 @click.option(
     "--task",
     metavar="ID|DIR",
-    help="Id of the task at the collector, or the folder of the task of the files.",
+    help="With --collector, the id of the task; with files, the folder of their task.",
 )
 @click.option(
     "--areas",
@@ -166,9 +166,9 @@ def _run(options: dict[str, Any]) -> dict[str, Any]:
     zones = query_fields.get("areas")
     if bundle is None or options["collector"] is None:
         named_zones = None if zones == LOCATIONS else zones
-        evidence = evidence_from_files(world, options, named_zones, bundle)
+        evidence = file_evidence(world, options, named_zones, bundle)
     else:
-        evidence = evidence_from_collector(bundle, options)
+        evidence = collector_evidence(bundle, options)
     mechanism = evidence.mechanism
     per_report = options["kind"] == "trajectories"
     table = run_query(

@@ -22,8 +22,8 @@ __all__ = ["report"]
 LAST = "last"
 
 
-class ChosenTrajectory(NamedTuple):
-    """A private trajectory to report, not yet prepared for a task."""
+class Choice(NamedTuple):
+    """A chosen trajectory, which is private and not yet prepared for a task."""
 
     points: "PrivatePoints"
     hour: int | None
@@ -96,21 +96,13 @@ def report(**options: Any) -> Result:
 
 
 def _send_reports(
-    client: "Client",
-    bundle: "TaskBundle",
-    chosen: list[ChosenTrajectory],
-    options: dict[str, Any],
+    client: "Client", bundle: "TaskBundle", chosen: list[Choice], options: dict[str, Any]
 ) -> "list[Receipt]":
     settings = {"task_id": bundle.task.id, "now": options["now"], "queue": options["queue"]}
     try:
-        return [
-            client.report(trajectory.points, hour=trajectory.hour, **settings)
-            for trajectory in chosen
-        ]
+        return [client.report(choice.points, hour=choice.hour, **settings) for choice in chosen]
     except Stopped as interruption:
-        interruption.add_note(
-            'the budget that was charged remains used; see "nomadp ledger show"'
-        )
+        interruption.add_note('the charged budget remains used; see "nomadp ledger show"')
         raise
 
 
@@ -126,7 +118,7 @@ def _join(client: "Client", options: dict[str, Any]) -> "TaskBundle":
     return client.bundle(task.id)
 
 
-def _choose(options: dict[str, Any], notes: list[str]) -> list[ChosenTrajectory]:
+def _choose(options: dict[str, Any], notes: list[str]) -> list[Choice]:
     """The chosen trajectories, whatever values the files contain (docs/device.md)."""
     from nomadp.formats.point_files import read_any_points
 
@@ -150,29 +142,28 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _trajectory(points: "Points | None", k: int) -> ChosenTrajectory:
+def _trajectory(points: "Points | None", k: int) -> Choice:
     """Trajectory k, or the last one; an empty trajectory if there are none."""
     import numpy as np
 
     from nomadp.client.private_trajectory import PrivatePoints
 
     if points is None:
-        return ChosenTrajectory(PrivatePoints.placed(np.empty(0), np.empty(0)), None)
+        return Choice(PrivatePoints.placed(np.empty(0), np.empty(0)), None)
     k = min(k, len(points.tids) - 1)
     rows = slice(int(points.offsets[k]), int(points.offsets[k + 1]))
     ids = None if points.location_ids is None else points.location_ids[rows]
     private_points = PrivatePoints.placed(points.lat[rows], points.lng[rows], ids)
-    return ChosenTrajectory(private_points, points.hour(k))
+    return Choice(private_points, points.hour(k))
 
 
 def _confirm(
-    client: "Client", bundle: "TaskBundle", chosen: list[ChosenTrajectory], notes: list[str]
+    client: "Client", bundle: "TaskBundle", chosen: list[Choice], notes: list[str]
 ) -> None:
     """Ask for confirmation; what depends on the trajectory stays on this terminal."""
     if not sys.stdin.isatty():
         raise BadUsage(
-            "--yes must be given if there is no terminal to confirm on",
-            code="confirmation_missing",
+            "--yes must be given if there is no terminal", code="confirmation_missing"
         )
     from nomadp.client.private_trajectory import FAR_KM, farthest_km
 
@@ -187,16 +178,16 @@ def _confirm(
         f"other by at most a factor of e^{task.epsilon}.",
         err=True,
     )
-    if any(farthest_km(trajectory.points, bundle) > FAR_KM for trajectory in chosen):
+    if any(farthest_km(choice.points, bundle) > FAR_KM for choice in chosen):
         say(
             f"Some points are more than {FAR_KM:g} km from every location of this task. They "
             "would be moved to the nearest location.",
             err=True,
         )
-    if bundle.mechanism.timed and any(trajectory.hour is None for trajectory in chosen):
+    if bundle.mechanism.timed and any(choice.hour is None for choice in chosen):
         say(
             "This task reports the time, but the files contain no times: Monday from 00:00 to "
             "01:00 would be perturbed instead.",
             err=True,
         )
-    click.confirm("Send the report?", abort=True, err=True)
+    click.confirm("Continue?", abort=True, err=True)

@@ -1,8 +1,9 @@
 """``nomadp serve``: the collector that devices report to."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -14,9 +15,17 @@ from nomadp.extras import require
 
 __all__ = ["serve"]
 
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
 LOOPBACK = "127.0.0.1"
 CAN_SHARE_LISTENERS = os.name == "posix"
 """Whether a process can inherit the sockets of another one."""
+
+
+def port_option(flag: str, default: int, help_text: str) -> Callable[[Decorated], Decorated]:
+    return click.option(
+        flag, type=Whole(0, 65_535), default=default, show_default=True, help=help_text
+    )
 
 
 @click.command()
@@ -25,26 +34,14 @@ CAN_SHARE_LISTENERS = os.name == "posix"
 @click.option(
     "--host", default=LOOPBACK, show_default=True, help="Address for devices and analysts."
 )
-@click.option(
-    "--port",
-    type=Whole(0, 65_535),
-    default=8000,
-    show_default=True,
-    help="Port for devices and analysts.",
-)
+@port_option("--port", 8000, "Port for devices and analysts.")
 @click.option(
     "--operator-host",
     default=LOOPBACK,
     show_default=True,
     help="Address for the operator; keep it private.",
 )
-@click.option(
-    "--operator-port",
-    type=Whole(0, 65_535),
-    default=8001,
-    show_default=True,
-    help="Port for the operator.",
-)
+@port_option("--operator-port", 8001, "Port for the operator.")
 @click.option(
     "--workers",
     type=Whole(1, 64),

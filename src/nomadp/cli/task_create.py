@@ -52,12 +52,7 @@ def _day(context: click.Context, parameter: click.Parameter, text: str | None) -
 )
 @parameter_option("zones")
 @parameter_option("when")
-@click.option(
-    "--purpose",
-    required=True,
-    metavar="TEXT",
-    help="One sentence that tells contributors what the data is for.",
-)
+@click.option("--purpose", required=True, metavar="TEXT", help="Purpose, in one sentence.")
 @click.option("--end", required=True, callback=_day, metavar="DAY", help="Last day (UTC).")
 @click.option("--start", callback=_day, metavar="DAY", help="First day (UTC; default: today).")
 @click.option(
@@ -98,14 +93,8 @@ def _day(context: click.Context, parameter: click.Parameter, text: str | None) -
 @file_option(
     "--registry", "Also write a draft record for the OpenDP deployments registry: .yaml."
 )
-@click.option(
-    "--curator", metavar="NAME", help="--registry: name of the organisation that collects."
-)
-@click.option(
-    "--curator-type",
-    type=click.Choice(CURATOR_TYPES),
-    help="--registry: type of the organisation.",
-)
+@click.option("--curator", metavar="NAME", help="--registry: organisation that collects.")
+@click.option("--curator-type", type=click.Choice(CURATOR_TYPES), help="--registry: its type.")
 @click.option("--region", metavar="TEXT", help="--registry: region of the collection.")
 @out_option("Folder of the task.", or_folder=True)
 @json_option
