@@ -119,7 +119,7 @@ def _request(options: dict[str, Any]) -> "AuditRequest":
         settings["mechanisms"] = tuple(name for name in names if name not in PUBLISHED)
         settings["published"] = tuple(name for name in (*names, *variants) if name in PUBLISHED)
         settings["gallery"] = tuple(name for name in variants if name not in PUBLISHED)
-        settings["draws"] = 0
+        settings["draws"] = 0  # the samplers are tested with the whole audit only
     if options["gallery"] is not None and not variants:
         settings["gallery"] = None if options["gallery"] else ()
     return AuditRequest(**settings)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check"]
 
-DAMAGED = (
+REPAIR_STEPS = (
     "stop the collector, so that nothing more is written to this store",
     "copy the store as it is (for a file, also the -wal file beside it) before trying anything",
     "check the disk and the memory of the machine, which are the usual cause",
@@ -21,7 +21,7 @@ DAMAGED = (
     'try to read newer reports from the copy: "sqlite3 FILE .recover" for a file, pg_dump with '
     "zero_damaged_pages for PostgreSQL",
 )
-DIFFERENT = (
+RECOUNT_STEPS = (
     "make a backup, then check an older one; if that is intact, restore it to a new store",
     'or export the reports ("nomadp collector export") and query that file ("nomadp query"), '
     "which counts them again",
@@ -43,7 +43,7 @@ def check(*, store: str) -> Result:
       nomadp collector check --store postgresql://nomadp@localhost/nomadp
     """
     outcome = _check_store(store)
-    advice = DAMAGED if outcome.damage else DIFFERENT if outcome.differences else ()
+    advice = REPAIR_STEPS if outcome.damage else RECOUNT_STEPS if outcome.differences else ()
     lines = [*outcome.damage, *outcome.differences, *outcome.notes]
     lines += [f"{number}. {step}" for number, step in enumerate(advice, 1)]
     state = "the store is intact" if outcome.is_whole else "the store is NOT intact"

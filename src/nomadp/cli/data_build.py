@@ -19,7 +19,7 @@ __all__ = ["build", "print_counts"]
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
-COUNTS = {
+STAGE_LABELS = {
     "rows": "rows read",
     "malformed": "malformed rows, skipped",
     "points_read": "points read",
@@ -267,5 +267,7 @@ def _write_data_set(out: Path, built: "BuiltData") -> Result:
 
 def print_counts(counts: Mapping[str, Any]) -> None:
     """Print the counts of every stage."""
-    rows = [[label, str(counts[name])] for name, label in COUNTS.items() if name in counts]
+    rows = [
+        [label, str(counts[name])] for name, label in STAGE_LABELS.items() if name in counts
+    ]
     print_table(["stage", "count"], rows)

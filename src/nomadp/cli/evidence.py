@@ -120,6 +120,7 @@ def collector_evidence(bundle: "TaskBundle", options: Mapping[str, Any]) -> Evid
             missing=response["missing"],
             min_batch_size=task.min_batch_size,
         )
+    # The response is checked because a collector may send anything.
     try:
         same_law = response["law"] == law
         rows = [tuple(map(int, row)) for row in response["cells"]] if same_law else None

@@ -128,6 +128,7 @@ def check_writable(out: Path, *, in_folder: bool, makes_folders: bool) -> None:
         raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR), str(out))
     while makes_folders and not folder.exists() and folder != folder.parent:
         folder = folder.parent
+    # The probe contains the name of the output, so that a name that is too long fails here.
     probe = folder / f".part-{secrets.token_hex(4)}-{out.name}"
     try:
         os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

@@ -11,7 +11,7 @@ __all__ = ["granularity"]
 
 PAPER_EPSILONS = ("0.01", "0.05", "0.1", "0.5", "1", "2", "4", "8", "10")
 
-READINGS = {
+RULES = {
     "table": "as printed in the paper's Table 1",
     "formula": "corrected, from the paper's own equation",
 }
@@ -39,7 +39,7 @@ def granularity(*, epsilons: tuple[str, ...]) -> Result:
     Example:
       nomadp granularity --epsilon 1 4 10
     """
-    table = [row for rule in READINGS for row in _rows(epsilons, rule)]
+    table = [row for rule in RULES for row in _rows(epsilons, rule)]
     return Result({"rows": table}, lambda: _print(table))
 
 
@@ -66,7 +66,7 @@ def _rows(epsilons: tuple[str, ...], rule: str) -> list[dict[str, Any]]:
 
 def _print(table: list[dict[str, Any]]) -> None:
     header = ["epsilon", *(f"g={g} " for g in table[0]["probabilities"])]
-    for rule, reading in READINGS.items():
+    for rule, reading in RULES.items():
         say(f'Rule "{rule}": {reading} (chosen number of sectors marked with *)')
         print_table(header, [_cells(row) for row in table if row["rule"] == rule])
         say()

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 __all__ = ["query"]
 
-TOP = 10
+TOP_ROWS = 10
 QUERIES = ("hotspots", "density", "flows", "trajectories", "lengths", "synthesize")
-ESTIMATES = ("share", "flow")
+VALUE_COLUMNS = ("share", "flow")
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".geoparquet", ".geojson")
 
 
@@ -214,6 +214,7 @@ def _write(table: "Estimate", world: "LocationSet", options: dict[str, Any]) -> 
     tables = table_files(options["out"], table, for_spreadsheets=options["spreadsheet_safe"])
     pictures = picture_writes(table, world, map=options["map"], png=options["png"])
     writes = {**pictures, **tables}
+    # Estimates of single reports are about single people: only their owner may read them.
     written_whole(writes, writes if table.is_per_report else ())
 
 
@@ -259,15 +260,15 @@ def _top(table: "Estimate") -> list[dict[str, Any]]:
     from nomadp.answers.columns import plain
     from nomadp.answers.place import ANY
 
-    estimate = next((name for name in ESTIMATES if name in table.columns), None)
-    if estimate is None:
+    value = next((name for name in VALUE_COLUMNS if name in table.columns), None)
+    if value is None:
         return []
     columns = [plain(column) for column in table.columns.values()]
     rows = [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]
-    rows.sort(key=lambda row: -row[estimate])
+    rows.sort(key=lambda row: -row[value])
     all_times = [row for row in rows if row.get("when", ANY) == ANY]
     single_times = [row for row in rows if row.get("when", ANY) != ANY]
-    return [*all_times[:TOP], *single_times[:TOP]]
+    return [*all_times[:TOP_ROWS], *single_times[:TOP_ROWS]]
 
 
 def _print(summary: dict[str, Any]) -> None:

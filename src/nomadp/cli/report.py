@@ -83,7 +83,7 @@ def report(**options: Any) -> Result:
         chosen = _choose(options, notes)
     with Client(options["home"], options["lifetime"]) as client:
         bundle = _join(client, options)
-        client.check(bundle.task.id, count=len(chosen))
+        client.check(bundle.task.id, count=len(chosen))  # refuses before anything is charged
         if not options["yes"]:
             _confirm(client, bundle, chosen, notes)
         receipts = _send_reports(client, bundle, chosen, options)
