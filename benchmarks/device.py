@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from devices import atlas_kit, collecting  # noqa: E402
+from devices import atlas_bundle, collecting  # noqa: E402
 from install import built_wheel, installed_mib  # noqa: E402
 
 RUNS = 9
@@ -43,7 +43,7 @@ def report_s() -> tuple[float, float]:
     """Of a whole process that reports once, and of one more report in the same process."""
     from nomadp.client import Client
 
-    first = atlas_kit("first", epsilon="1/10", reports_per_contributor=366)
+    first = atlas_bundle("first", epsilon="1/10", reports_per_contributor=366)
     with collecting(first) as collector, tempfile.TemporaryDirectory() as folder:
         home = f"{folder}/home"
         arguments = ["-c", ONE_REPORT, home, collector.url, first.task.id]

@@ -32,7 +32,7 @@ def hasty(self, batch):
     time.sleep(1)  # longer than a kill is waited for: it falls between
     with self._lock:
         refusals, self._refusals = self._refusals, type(self._refusals)()
-    self._write(writer.grouped(batch), refusals)
+    self._write(writer.group_by_task(batch), refusals)
 
 writer.Writer._commit = hasty
 from nomadp.cli import main

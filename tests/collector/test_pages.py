@@ -114,13 +114,13 @@ def test_questions_asked_together_are_learned_for_once(
     sqlite: Store, bundle: TaskBundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = [{"kind": "hotspots"}, {"kind": "flows"}]
-    works, work_out = [], jobs._worked_out
+    works, work_out = [], jobs._run_worker
 
     async def counted(request: bytes) -> bytes | None:
         works.append(request)
         return await work_out(request)
 
-    monkeypatch.setattr(jobs, "_worked_out", counted)
+    monkeypatch.setattr(jobs, "_run_worker", counted)
     with collector(sqlite, bundle) as address:
         address.send(bundle, *[report(bundle, k) for k in range(5)])
         path = f"/tasks/{bundle.task.id}/collection_jobs"
