@@ -27,7 +27,7 @@ from nomadp.answers.sections import rows_told
 from nomadp.answers.sentences import facts, filter_words, row_name
 from nomadp.answers.summary import Finding, direction, finding, summary
 from nomadp.errors import ExtraMissing, OutputError, SchemaError
-from nomadp.formats.atomic import written_whole
+from nomadp.formats.atomic import write_atomically
 from nomadp.locations import LocationSet
 from nomadp.theme import theme
 from nomadp.zones import zones_of
@@ -366,7 +366,7 @@ def test_a_figure_is_written_of_every_map(
     from matplotlib.image import imread
 
     where = {"png": tmp_path / "x.png", "map": tmp_path / "x.html"}
-    written_whole(picture_writes([hotspots, density, flows], places, **where))
+    write_atomically(picture_writes([hotspots, density, flows], places, **where))
     picture = imread(tmp_path / "x.png")
     assert picture.shape[1] == 1152
     assert len({tuple(each) for each in picture[::7, ::7].reshape(-1, 4).tolist()}) > 20

@@ -15,7 +15,7 @@ from refusals import refused
 
 import nomadp
 from nomadp.errors import DomainError, SchemaError
-from nomadp.formats.columns import Wishes
+from nomadp.formats.columns import ReadOptions
 from nomadp.formats.presets import Reading
 
 Make = Callable[[dict[str, Any]], Any]
@@ -177,7 +177,9 @@ def test_an_empty_frame_is_refused(places: nomadp.LocationSet) -> None:
 
 def test_a_preset_of_files_is_no_frame(places: nomadp.LocationSet) -> None:
     with refused(SchemaError, "preset_of_files", preset="porto"):
-        nomadp.read_trajectories(pd.DataFrame(TRIPS), places, Reading("porto", wishes=Wishes()))
+        nomadp.read_trajectories(
+            pd.DataFrame(TRIPS), places, Reading("porto", options=ReadOptions())
+        )
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from refusals import refused
 from worlds import scattered, triangle
 
 from nomadp.errors import DomainError, OutputError, SchemaError
-from nomadp.formats.codebook_files import FORMAT, read_atlas, write_atlas
+from nomadp.formats.codebook_files import FORMAT, read_codebooks, write_codebooks
 from nomadp.mechanisms.atlas import PinnedCodebooks, build_pinned, design
 from nomadp.mechanisms.atlas.codebook import CodebookTable
 
@@ -28,7 +28,7 @@ def pinned():
 
 @pytest.fixture
 def path(tmp_path, pinned):
-    write_atlas(tmp_path / "atlas.parquet", pinned)
+    write_codebooks(tmp_path / "atlas.parquet", pinned)
     return tmp_path / "atlas.parquet"
 
 
@@ -42,7 +42,7 @@ def rewritten(path, **changes):
 
 
 def test_an_atlas_comes_back_as_it_was_and_as_it_would_be_built(path, pinned):
-    found = read_atlas(path, LOCATIONS)
+    found = read_codebooks(path, LOCATIONS)
     assert found == pinned
     assert (found.recipe, found.epsilon, found.size) == ("lloyd-3", 4, 9)
     for length in (1, 2, 4):
@@ -52,7 +52,7 @@ def test_an_atlas_comes_back_as_it_was_and_as_it_would_be_built(path, pinned):
 
 
 def test_the_same_atlas_makes_the_same_bytes(path, tmp_path):
-    write_atlas(tmp_path / "again.parquet", build_pinned(LOCATIONS, [4, 2, 1], FOUR, 9))
+    write_codebooks(tmp_path / "again.parquet", build_pinned(LOCATIONS, [4, 2, 1], FOUR, 9))
     assert (tmp_path / "again.parquet").read_bytes() == path.read_bytes()
 
 
@@ -76,8 +76,8 @@ def test_any_program_can_read_the_journeys_and_their_hashes(path, pinned):
 def test_an_atlas_made_by_hand_claims_no_error(tmp_path):
     page = CodebookTable(np.array([[0], [5]], dtype=np.int32), 1, math.nan)
     made = PinnedCodebooks(LOCATIONS.sha256, "by hand", FOUR, None, (page,))
-    write_atlas(tmp_path / "hand.parquet", made)
-    found = read_atlas(tmp_path / "hand.parquet")
+    write_codebooks(tmp_path / "hand.parquet", made)
+    found = read_codebooks(tmp_path / "hand.parquet")
     assert found == made
     assert math.isnan(found.tables[0].error_km)
 
@@ -87,7 +87,7 @@ def test_refuses_journeys_that_were_changed(path):
     journeys[-1][0] = (journeys[-1][0] + 1) % 30
     rewritten(path, journey=pa.array(journeys, pa.list_(pa.int32())))
     with refused(SchemaError, "codebook_changed"):
-        read_atlas(path)
+        read_codebooks(path)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_refuses_journeys_that_were_changed(path):
 def test_refuses_claims_that_were_changed(path, said):
     rewritten(path, said=said)
     with refused(SchemaError, "codebook_changed"):
-        read_atlas(path)
+        read_codebooks(path)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_refuses_claims_that_were_changed(path, said):
 def test_refuses_a_description_that_does_not_fit(path, said, code):
     rewritten(path, said=said)
     with refused(SchemaError, code):
-        read_atlas(path)
+        read_codebooks(path)
 
 
 @pytest.mark.parametrize(
@@ -122,29 +122,29 @@ def test_refuses_columns_that_do_not_fit(path, journeys):
     rows = pa.array(journeys, pa.list_(pa.int32()))
     rewritten(path, length=pa.array([1, 1], pa.int32()), journey=rows)
     with refused(SchemaError, "codebook_damaged"):
-        read_atlas(path)
+        read_codebooks(path)
 
 
 def test_refuses_what_is_no_atlas(tmp_path):
     pq.write_table(pa.table({"length": np.arange(3)}), tmp_path / "other.parquet")
     with refused(SchemaError, "not_a_codebook"):
-        read_atlas(tmp_path / "other.parquet")
+        read_codebooks(tmp_path / "other.parquet")
     (tmp_path / "torn.parquet").write_bytes(b"PAR1 and no more")
     with refused(SchemaError, "not_parquet"):
-        read_atlas(tmp_path / "torn.parquet")
+        read_codebooks(tmp_path / "torn.parquet")
     with refused(SchemaError, "unknown_suffix", suffixes=(".parquet",)):
-        read_atlas(tmp_path / "atlas.csv")
+        read_codebooks(tmp_path / "atlas.csv")
     with refused(SchemaError, "file_unreadable", errno=ENOENT):
-        read_atlas(tmp_path / "nowhere.parquet")
+        read_codebooks(tmp_path / "nowhere.parquet")
 
 
 def test_refuses_the_atlas_of_another_location_set(path):
     with pytest.raises(DomainError):
-        read_atlas(path, triangle())
+        read_codebooks(path, triangle())
 
 
 def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path, pinned):
     (tmp_path / "atlas.parquet").mkdir()
     with refused(OutputError, "file_unwritable"):
-        write_atlas(tmp_path / "atlas.parquet", pinned)
+        write_codebooks(tmp_path / "atlas.parquet", pinned)
     assert [each.name for each in tmp_path.iterdir()] == ["atlas.parquet"]

@@ -17,7 +17,7 @@ from imports_maker import EXPECTED, FILES, FOLDER
 from refusals import refused
 
 from nomadp.errors import NomadpError, SchemaError
-from nomadp.formats.columns import Wishes, moment_texts
+from nomadp.formats.columns import ReadOptions, moment_texts
 from nomadp.formats.fixes import instant, spread
 from nomadp.formats.point_files import read_points
 from nomadp.formats.presets import Reading
@@ -124,15 +124,15 @@ def test_gaps_split_where_they_are_asked_to():
 
 
 def test_hours_are_those_of_the_clock_where_it_was():
-    hours = Reading(wishes=Wishes(hours=True))
+    hours = Reading(options=ReadOptions(hours=True))
     # 2024-05-06 was a Monday; the Android file is three hours behind UTC.
     assert read_points(FOLDER / "timeline-android.json", hours).hours().tolist() == [8]
-    hours = Reading(wishes=Wishes(UTC, hours=True))  # the other is written in UTC
+    hours = Reading(options=ReadOptions(UTC, hours=True))  # the other is written in UTC
     assert read_points(FOLDER / "timeline-ios.json", hours).hours().tolist() == [11]
 
 
 def test_times_without_a_zone_are_read_where_somebody_says_it():
-    found = read_points(FOLDER / "naive.kml", Reading(wishes=Wishes(UTC)))
+    found = read_points(FOLDER / "naive.kml", Reading(options=ReadOptions(UTC)))
     assert journeys(found) == plain(READ["tracks.kml"]["journeys"])
 
 

@@ -8,7 +8,7 @@ from refusals import refused
 
 from nomadp.errors import DomainError
 from nomadp.formats.point_files import read_points
-from nomadp.formats.points import Points, numbers
+from nomadp.formats.points import Points, number_names
 from nomadp.formats.presets import Reading
 from nomadp.formats.stops import StopRule, stops
 from nomadp.formats.thinning import Thinning, along, every
@@ -25,7 +25,7 @@ def track(*journeys, timed=True):
         np.concatenate([[0], np.cumsum(lengths)]),
         flat[:, 1] * METRE,
         np.full(len(flat), 10.0),
-        numbers(len(journeys)),
+        number_names(len(journeys)),
         moment_us=np.round(flat[:, 0] * MINUTE).astype(np.int64) if timed else None,
     )
 

@@ -15,7 +15,7 @@ from nomadp.answers.description import TABLE, Parts, describe, parts_of, said
 from nomadp.answers.geometry import Geometry, bounds, from_wkb, geometries, to_wkb
 from nomadp.errors import ExtraMissing, SchemaError
 from nomadp.extras import EXTRAS, require, version_of
-from nomadp.formats.arrow_objects import ArrowObject, arrow_table, name_of
+from nomadp.formats.arrow_objects import ArrowObject, arrow_table, frame_name
 
 if TYPE_CHECKING:
     from nomadp.answers.estimate import Estimate
@@ -118,7 +118,7 @@ def from_arrow(data: ArrowObject, like: "Estimate | None") -> Parts:
     columns = {name: _column(name, found[name]) for name in names}
     if like is None:
         about = metadata.get(KEY) or _attrs(data)
-        return parts_of(said(about, name_of(data)), columns, place)
+        return parts_of(said(about, frame_name(data)), columns, place)
     made = parts_of(said(describe(like), ""), columns, place)
     return made if place is not None else made._replace(shapes=like.shapes)
 

@@ -110,8 +110,8 @@ def _converted(options: dict[str, Any]) -> dict[str, Any]:
     to = None if into_file else _snap_to(options, locations)
     with progress_bar(f"reading {sources[0].name}") as bar:
         reading = reading_of(options, bar.reach)
-        clocks = replace(reading.wishes, hours=True)  # for later queries by time
-        points = read_points(sources, replace(reading, wishes=clocks), locations)
+        clocks = replace(reading.options, hours=True)  # for later queries by time
+        points = read_points(sources, replace(reading, options=clocks), locations)
     if to is not None:
         return _snapped(options, points, to)
     write_points(out, points, preset=options["to_preset"], shape=options["shape"])

@@ -207,13 +207,13 @@ def _write(table: "Estimate", world: "LocationSet", options: dict[str, Any]) -> 
     """Write the estimates and their pictures: all files, or none."""
     from nomadp.answers.estimate_files import flowmap_writes, table_writes
     from nomadp.answers.picture import picture_writes
-    from nomadp.formats.atomic import written_whole
+    from nomadp.formats.atomic import write_atomically
 
     rows = flowmap_writes if options["flowmap"] else table_writes
     written = rows(options["out"], table, for_spreadsheets=options["spreadsheet_safe"])
     drawn = picture_writes(table, world, map=options["map"], png=options["png"])
     writes = {**drawn, **written}
-    written_whole(writes, writes if table.is_per_report else ())
+    write_atomically(writes, writes if table.is_per_report else ())
 
 
 def _query(options: dict[str, Any], world: "LocationSet") -> dict[str, Any]:

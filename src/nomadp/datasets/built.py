@@ -15,7 +15,7 @@ import numpy as np
 
 import nomadp
 from nomadp.errors import DomainError, OutputError, SchemaError
-from nomadp.formats.atomic import Write, written_whole
+from nomadp.formats.atomic import Write, write_atomically
 from nomadp.formats.columns import offset_texts
 from nomadp.formats.files import write_table
 from nomadp.formats.location_files import location_columns, point_columns, read_locations
@@ -188,7 +188,7 @@ def write_built(folder: AnyPath, built: BuiltData) -> dict[str, Any]:
 
     writes = {path / name: hashed(name, write) for name, write in files.items()}
     writes[path / RECIPE] = write_recipe  # last: it contains the hashes of the others
-    written_whole(writes, private=[path / TRAJECTORIES])
+    write_atomically(writes, private=[path / TRAJECTORIES])
     if built.districts is None:  # a previous build may have left some
         (path / DISTRICTS).unlink(missing_ok=True)
     return recipe

@@ -20,7 +20,7 @@ from nomadp.errors import DomainError, InvalidArgument
 from nomadp.extras import require
 from nomadp.formats.box import Box
 from nomadp.formats.measured_file import file_sha256
-from nomadp.formats.point_files import MAX_SNAP_KM, placed
+from nomadp.formats.point_files import MAX_SNAP_KM, snap_points
 from nomadp.formats.points import Points
 from nomadp.locations import LocationSet
 
@@ -52,7 +52,7 @@ def snap(points: Points, to: SnapTo, inputs: Mapping[str, str]) -> BuiltData:
         kept = replace(kept, location_ids=None)
     # A point in the box is in a cell. Cells may be of any size, so there is no limit.
     limit_km = math.inf if to.box is not None and to.outside != "nearest" else to.max_km
-    trajectories, summary = placed(replace(kept, local_us=None), to.locations, limit_km)
+    trajectories, summary = snap_points(replace(kept, local_us=None), to.locations, limit_km)
     if summary is not None:
         counts["moved"] = asdict(summary)
     counts.update(
@@ -96,7 +96,7 @@ def _inside(points: Points, to: SnapTo, counts: dict[str, Any]) -> Points:
             outside=outside,
             points=len(points),
         )
-    return points.kept(inside) if outside and to.outside == "drop" else points
+    return points.select(inside) if outside and to.outside == "drop" else points
 
 
 def input_hashes(*paths: Path) -> dict[str, str]:

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from nomadp.engine.keys import create_key, key_source, only_mine
 from nomadp.errors import SchemaError
-from nomadp.formats.atomic import moved_whole, written_whole
+from nomadp.formats.atomic import move_atomically, write_atomically
 from nomadp.formats.parquet_files import METADATA_KEY
 from nomadp.randomness import KeyedRandom
 
@@ -85,7 +85,7 @@ class Unfinished:
     def pin(self, manifest: Manifest) -> None:
         """From now on this folder belongs to one job."""
         content = json.dumps(manifest, indent=2, sort_keys=True).encode()
-        written_whole({self._manifest: lambda part: _create(part, content)})
+        write_atomically({self._manifest: lambda part: _create(part, content)})
         self._job = sha256(content).hexdigest()
 
     def resume(self) -> Manifest:
@@ -134,13 +134,13 @@ class Unfinished:
         described = {PART_KEY: json.dumps({"job": self._job, "part": k})}
         table = pa.Table.from_batches(reports).replace_schema_metadata(described)
         groups = _by_id(table, min(parts, RANGES_MAX)) if self._shuffled else [table]
-        written_whole({self._part(k): lambda path: _write(path, groups)})
+        write_atomically({self._part(k): lambda path: _write(path, groups)})
 
     def finish(self, rows: Sequence[int], metadata: bytes) -> None:
         """All parts become one file in the target's place; then the folder goes."""
         joined = self.folder / "joined.parquet"
-        written_whole({joined: lambda path: self._join(path, rows, metadata)}, [joined])
-        moved_whole(joined, self.target)
+        write_atomically({joined: lambda path: self._join(path, rows, metadata)}, [joined])
+        move_atomically(joined, self.target)
         self._clear()
         with contextlib.suppress(OSError):
             self.folder.rmdir()  # stays if somebody else put something there

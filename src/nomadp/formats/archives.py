@@ -17,7 +17,7 @@ from nomadp.formats.bounded import bounded, gunzipped, most_bytes, unharmed
 from nomadp.formats.measured_file import MeasuredFile, Progress
 from nomadp.formats.unreadable import Unreadable
 
-__all__ = ["ByteSource", "file_source", "inside", "is_zip", "unpacked"]
+__all__ = ["ByteSource", "file_source", "zip_entries", "is_zip", "unpacked"]
 
 HEAD_BYTES = 4096
 GZIP, ZIP = b"\x1f\x8b", (b"PK\x03\x04", b"PK\x05\x06")
@@ -84,7 +84,7 @@ def unpacked(source: ByteSource) -> ByteSource:
     )
 
 
-def inside(path: Path) -> list[ByteSource]:
+def zip_entries(path: Path) -> list[ByteSource]:
     """The files in a zip file, numbered in its order. Folders are not counted."""
     files = unharmed(str(path), lambda: _listed(path))
     size = path.stat().st_size

@@ -21,10 +21,10 @@ __all__ = [
     "Frame",
     "Source",
     "arrow_table",
-    "called",
-    "framed",
+    "source_name",
+    "as_frame",
     "is_wgs84",
-    "name_of",
+    "frame_name",
 ]
 
 
@@ -62,21 +62,21 @@ class Frame:
         return None
 
 
-def framed(source: "Source | Frame") -> "Frame | None":
+def as_frame(source: "Source | Frame") -> "Frame | None":
     """The source as a frame; None for a path."""
     if isinstance(source, Frame):
         return source
     if isinstance(source, ArrowObject):
-        return Frame(name_of(source), arrow_table(source))
+        return Frame(frame_name(source), arrow_table(source))
     return None
 
 
-def called(source: "AnyPath | Frame") -> str:
+def source_name(source: "AnyPath | Frame") -> str:
     """The name of a file or a frame in errors."""
     return source.name if isinstance(source, Frame) else fspath(source)
 
 
-def name_of(data: ArrowObject) -> str:
+def frame_name(data: ArrowObject) -> str:
     return f"the given {type(data).__name__}"
 
 
@@ -96,7 +96,7 @@ def arrow_table(data: ArrowObject) -> "pa.Table":
         pass
     # Raised outside the handler: the original error may quote the frame.
     raise SchemaError(
-        f"{name_of(data)} must be a table that Arrow can read, but it is not; use values of "
+        f"{frame_name(data)} must be a table that Arrow can read, but it is not; use values of "
         "one type in every column",
         code="not_arrow",
     )

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from nomadp.errors import OutputError
 
-__all__ = ["Write", "moved_whole", "write_whole", "written_whole"]
+__all__ = ["Write", "move_atomically", "write_bytes_atomically", "write_atomically"]
 
 Write = Callable[[Path], object]
 
 
-def written_whole(writes: dict[Path, Write], private: Collection[Path] = ()) -> None:
+def write_atomically(writes: dict[Path, Write], private: Collection[Path] = ()) -> None:
     """Write every file next to its final path, then move all of them there in the given order.
 
     After a failure, none of the new files remain. Only the owner can read the `private` ones,
@@ -38,14 +38,14 @@ def written_whole(writes: dict[Path, Write], private: Collection[Path] = ()) -> 
         ) from error
 
 
-def write_whole(path: Path, content: bytes) -> Path:
+def write_bytes_atomically(path: Path, content: bytes) -> Path:
     """Write one file with this content. Creates its folder if necessary."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    written_whole({path: lambda part: part.write_bytes(content)})
+    write_atomically({path: lambda part: part.write_bytes(content)})
     return path
 
 
-def moved_whole(ready: Path, path: Path) -> None:
+def move_atomically(ready: Path, path: Path) -> None:
     """Move a file that is written and flushed to its path on the same disk."""
     try:
         _move([ready], [path])

@@ -15,7 +15,7 @@ import numpy as np
 
 from nomadp.budget import as_epsilon
 from nomadp.errors import DomainError, SchemaError
-from nomadp.formats.atomic import written_whole
+from nomadp.formats.atomic import write_atomically
 from nomadp.formats.files import check_readable, file_path
 from nomadp.formats.measured_file import AnyPath
 from nomadp.formats.unreadable import Unreadable
@@ -23,20 +23,20 @@ from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas.codebook import CodebookTable, PinnedCodebooks
 from nomadp.walks import TrajectoryTable
 
-__all__ = ["FORMAT", "described", "read_atlas", "write_atlas"]
+__all__ = ["FORMAT", "codebook_description", "read_codebooks", "write_codebooks"]
 
 FORMAT = "nomadp atlas 2"
 OLD_FORMAT = "nomadp codebook 1"
 SUFFIXES = (".parquet",)
 
 
-def write_atlas(path: AnyPath, pinned: PinnedCodebooks) -> None:
+def write_codebooks(path: AnyPath, pinned: PinnedCodebooks) -> None:
     """Write codebooks completely or not at all. Equal codebooks give equal bytes."""
     file = file_path(path, SUFFIXES)
-    written_whole({file: lambda part: _write(part, pinned)})
+    write_atomically({file: lambda part: _write(part, pinned)})
 
 
-def read_atlas(path: AnyPath, locations: LocationSet | None = None) -> PinnedCodebooks:
+def read_codebooks(path: AnyPath, locations: LocationSet | None = None) -> PinnedCodebooks:
     """Read the codebooks of a file and check their hashes.
 
     Whether they belong to a location set is checked if ``locations`` is given, and otherwise
@@ -74,7 +74,7 @@ def read_atlas(path: AnyPath, locations: LocationSet | None = None) -> PinnedCod
     return pinned
 
 
-def described(pinned: PinnedCodebooks) -> dict[str, Any]:
+def codebook_description(pinned: PinnedCodebooks) -> dict[str, Any]:
     """The description of codebooks: everything except the codewords."""
     return {
         "recipe": pinned.recipe,
@@ -106,7 +106,7 @@ def _write(part: Path, pinned: PinnedCodebooks) -> None:
         np.int32
     )
     journey = pa.ListArray.from_arrays(pa.array(offsets), pa.array(flat))
-    description = {"format": FORMAT, **described(pinned)}
+    description = {"format": FORMAT, **codebook_description(pinned)}
     metadata = json.dumps(description, indent=2, sort_keys=True).encode()
     write_parquet(part, {"length": pa.array(length), "journey": journey}, metadata)
 

@@ -27,7 +27,7 @@ from nomadp.trajectory import PUBLIC_HOUR
 __all__ = [
     "BadValue",
     "Choose",
-    "Growing",
+    "ColumnReader",
     "Kind",
     "Moments",
     "UNKNOWN_CLOCK",
@@ -35,17 +35,17 @@ __all__ = [
     "Text",
     "TextCoder",
     "Times",
-    "Wishes",
-    "carried",
+    "ReadOptions",
+    "forward_filled",
     "check",
-    "clocks",
+    "local_times",
     "decimals",
     "degrees",
     "moment_texts",
     "offset_texts",
     "points",
-    "spot",
-    "wholes",
+    "row_attribute",
+    "whole_numbers",
 ]
 
 
@@ -91,7 +91,7 @@ class Times:
 
 
 @dataclass(frozen=True)
-class Wishes:
+class ReadOptions:
     """Options for reading, where the file alone does not decide."""
 
     zone: tzinfo | None = None
@@ -114,7 +114,7 @@ class Table:
     rows: int
     # Text for text, Times or None for moments, (rows, 2) lng and lat for points, else (rows,).
     column: Mapping[str, Any]
-    where: Callable[[int], str]
+    row_label: Callable[[int], str]
 
 
 class BadValue(Exception):
@@ -136,18 +136,18 @@ def check(
     """Raise `BadRows` if any row is broken. The error names the first row and the number."""
     rows = np.flatnonzero(broken)
     if len(rows):
-        place = table.where(int(rows[0]))
+        place = table.row_label(int(rows[0]))
         others = f" (and {len(rows) - 1} more)" if len(rows) > 1 else ""
         raise BadRows(
             f"{table.path}: {place}{others}: {rule}",
             code=code,
             column=column,
             rows=len(rows),
-            **spot(place),
+            **row_attribute(place),
         )
 
 
-def spot(place: str) -> dict[str, Any]:
+def row_attribute(place: str) -> dict[str, Any]:
     """The place of a row as an attribute of an error: ``line 7`` becomes ``line=7``."""
     unit, _, number = place.rpartition(" ")
     return {unit: int(number)}
@@ -198,7 +198,7 @@ def degrees(
     return lat_deg, lng_deg
 
 
-def wholes(values: Sequence[str], *, lenient: bool = False) -> Indices:
+def whole_numbers(values: Sequence[str], *, lenient: bool = False) -> Indices:
     """Whole numbers of at most 64 bits. A lenient reader gets `UNREADABLE` for other values."""
     if lenient:
         return np.array([_or(UNREADABLE, value, _int64) for value in values], dtype=np.int64)
@@ -209,10 +209,12 @@ def wholes(values: Sequence[str], *, lenient: bool = False) -> Indices:
 class Moments:
     """Parses microseconds since 1970 UTC, or positions if the first value is an integer."""
 
-    def __init__(self, wishes: Wishes | None = None, *, may_be_absent: bool = False) -> None:
-        self._wishes = wishes or Wishes()
-        self._lenient = self._wishes.lenient
-        self._zone = self._wishes.zone or UTC  # of lenient readers, which reject nothing
+    def __init__(
+        self, options: ReadOptions | None = None, *, may_be_absent: bool = False
+    ) -> None:
+        self._options = options or ReadOptions()
+        self._lenient = self._options.lenient
+        self._zone = self._options.zone or UTC  # of lenient readers, which reject nothing
         self._local_us: list[Indices] = []
         self._positions: bool | None = None
         self._absent = None if may_be_absent and not self._lenient else False
@@ -221,7 +223,7 @@ class Moments:
         """The times of all values that were added; None if the column is empty."""
         local_us = np.concatenate(self._local_us) if self._local_us else None
         if self._lenient:
-            values = carried(values)
+            values = forward_filled(values)
         return None if self._absent else Times(values, bool(self._positions), local_us)
 
     def add(self, values: Sequence[str]) -> Indices:
@@ -234,7 +236,7 @@ class Moments:
         if self._positions is None:
             self._positions = values[0].strip().lstrip("+-").isdigit()
         if self._positions:
-            return wholes(values, lenient=self._lenient)
+            return whole_numbers(values, lenient=self._lenient)
         if self._lenient:
             return self._readable(values)
         moments = _parsed(
@@ -245,16 +247,16 @@ class Moments:
         )
         for k, moment in enumerate(moments):
             if moment.tzinfo is None:
-                if self._wishes.zone is None:
+                if self._options.zone is None:
                     raise BadValue(k, NAIVE, code="time_zone_missing")
-                moments[k] = moment.replace(tzinfo=self._wishes.zone)
+                moments[k] = moment.replace(tzinfo=self._options.zone)
         microsecond = timedelta(microseconds=1)
         moment_us = np.array([(m - _EPOCH) // microsecond for m in moments], dtype=np.int64)
-        if self._wishes.hours:
+        if self._options.hours:
             # A Z names no clock (RFC 9557), an offset does.
             offset_us = [moment.utcoffset() // microsecond for moment in moments]
             in_utc = np.array([value.strip()[-1:] in "Zz" for value in values], dtype=np.bool_)
-            shown_us = clocks(moment_us, self._wishes)
+            shown_us = local_times(moment_us, self._options)
             offset_local_us = moment_us + np.array(offset_us, dtype=np.int64)
             self._local_us.append(np.where(in_utc, shown_us, offset_local_us))
         return moment_us
@@ -264,21 +266,21 @@ class Moments:
         unreadable, parse = (UNREADABLE, PUBLIC_CLOCK_US), partial(_moment, self._zone)
         parsed = [_or(unreadable, value, parse) for value in values]
         moment_us, local_us = np.array(parsed, dtype=np.int64).reshape(-1, 2).T
-        if self._wishes.hours:
+        if self._options.hours:
             self._local_us.append(local_us)
         return moment_us
 
 
-class Growing:
+class ColumnReader:
     """A column of one kind whose values arrive as text, in pieces."""
 
-    def __init__(self, kind: Kind, wishes: Wishes) -> None:
-        lenient = wishes.lenient
+    def __init__(self, kind: Kind, options: ReadOptions) -> None:
+        lenient = options.lenient
         self._coder = TextCoder(lenient=lenient) if kind is Kind.TEXT else None
         clock = kind in (Kind.MOMENT, Kind.MAYBE_MOMENT)
         absent = kind is Kind.MAYBE_MOMENT
-        self._clock = Moments(wishes, may_be_absent=absent) if clock else None
-        plain: Any = {Kind.DECIMAL: decimals, Kind.WHOLE: wholes, Kind.POINT: points}
+        self._clock = Moments(options, may_be_absent=absent) if clock else None
+        plain: Any = {Kind.DECIMAL: decimals, Kind.WHOLE: whole_numbers, Kind.POINT: points}
         read: Any = self._coder or self._clock
         self._read = read.add if read else partial(plain[kind], lenient=lenient)
         self._is_order = lenient and kind is Kind.WHOLE
@@ -293,7 +295,7 @@ class Growing:
         if self._coder:
             return Text(values, self._coder.values)
         if self._is_order:
-            return carried(values)
+            return forward_filled(values)
         return self._clock.times(values) if self._clock else values
 
 
@@ -364,7 +366,7 @@ def _moment(zone: tzinfo, value: str) -> tuple[int, int]:
     return moment_us, moment_us + (moment.utcoffset() or timedelta()) // microsecond
 
 
-def carried(values: Indices) -> Indices:
+def forward_filled(values: Indices) -> Indices:
     """Values with `UNREADABLE` ones replaced by the one before (forward fill), or the first.
 
     So an unreadable point keeps its place in the order.
@@ -409,16 +411,16 @@ LATEST_US = 253_402_300_799_999_999
 """The first microsecond of the year 1 and the last of the year 9999."""
 
 
-def clocks(moment_us: Indices, wishes: Wishes) -> Indices:
+def local_times(moment_us: Indices, options: ReadOptions) -> Indices:
     """Local times of moments that a file has in UTC (RFC 9557: Z names no zone).
 
     They are unknown if no zone is given. A person's device takes UTC then: it never rejects.
     """
-    if wishes.zone is None:
-        return moment_us if wishes.lenient else np.full_like(moment_us, UNKNOWN_CLOCK)
+    if options.zone is None:
+        return moment_us if options.lenient else np.full_like(moment_us, UNKNOWN_CLOCK)
     # Offsets change only at full quarters of an hour, so each quarter is looked up once.
     quarter, row_quarter = np.unique(moment_us // QUARTER_US, return_inverse=True)
-    offset_us = [_offset_us(each, wishes.zone) for each in quarter.tolist()]
+    offset_us = [_offset_us(each, options.zone) for each in quarter.tolist()]
     local_us: Indices = moment_us + np.array(offset_us, dtype=np.int64)[row_quarter]
     return local_us
 

@@ -13,7 +13,7 @@ from nomadp.formats.json_stream import JsonStream
 from nomadp.formats.unreadable import BadContent, Unreadable
 from nomadp.formats.xml_stream import root_of
 
-__all__ = ["detected"]
+__all__ = ["detect_kind"]
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 FIT = slice(8, 12)
@@ -30,7 +30,7 @@ TELLING = {
 }
 
 
-def detected(source: ByteSource) -> str | None:
+def detect_kind(source: ByteSource) -> str | None:
     """timeline, records, month, overland, owntracks, recorded, geojson, gpx or kml.
 
     None if the content has no signature, such as CSV. Raises `Unreadable` for formats that are

@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nomadp.formats.points import Points, numbers
+from nomadp.formats.points import Points, number_names
 
 __all__ = [
     "Fix",
     "Instant",
     "Place",
     "e7_place",
-    "fixed",
+    "fix_or_none",
     "history",
     "instant",
     "number",
@@ -68,7 +68,7 @@ class Fix(NamedTuple):
     lng: float
 
 
-def fixed(at: Instant | None, where: Place | None) -> Fix | None:
+def fix_or_none(at: Instant | None, where: Place | None) -> Fix | None:
     """A fix; None if the moment or the place is invalid."""
     return None if at is None or where is None else Fix(at, *where)
 
@@ -189,7 +189,7 @@ def history(fixes: Iterable[Fix | None], *, hours: bool = False) -> tuple[Points
         np.array([0, len(kept)]),
         lat[kept],
         lng[kept],
-        numbers(1),
+        number_names(1),
         moment_us=moment_us[kept],
         local_us=local_us[kept] if hours else None,
     )

@@ -16,15 +16,15 @@ import numpy as np
 from nomadp.formats.archives import ByteSource
 from nomadp.formats.columns import (
     BadValue,
-    Growing,
+    ColumnReader,
     Moments,
     Table,
     Times,
-    clocks,
+    local_times,
     offset_texts,
 )
 from nomadp.formats.json_files import feature, features, write_features
-from nomadp.formats.points import Points, chained, numbers
+from nomadp.formats.points import Points, concatenated, number_names
 from nomadp.formats.presets import KINDS, Reading
 from nomadp.formats.table_points import points_of
 from nomadp.formats.unreadable import BadRows
@@ -74,10 +74,10 @@ def _by_point(path: ByteSource, listed: Sequence[Feature], reading: Reading) -> 
         found.pop(ours, None)
     column: dict[str, Any] = {}
     for ours, theirs in found.items():
-        growing = Growing(KINDS[ours], reading.wishes)
-        growing.add(_texts(listed, theirs, reading))
-        column[ours] = growing.column()
-    lenient = reading.wishes.lenient
+        reader = ColumnReader(KINDS[ours], reading.options)
+        reader.add(_texts(listed, theirs, reading))
+        column[ours] = reader.column()
+    lenient = reading.options.lenient
     read = [_positions(k, feature, lenient=lenient) for k, feature in enumerate(listed)]
     place = np.array([positions[0][:2] for positions in read], dtype=np.float64)
     column["lng"], column["lat"] = place.T
@@ -89,7 +89,7 @@ def _by_trajectory(path: ByteSource, listed: Sequence[Feature], reading: Reading
     known = reading.theirs()
     header = _header(listed, reading)
     reading.check_columns(path.label, header)
-    lenient = reading.wishes.lenient
+    lenient = reading.options.lenient
     place = [_positions(k, feature, lenient=lenient) for k, feature in enumerate(listed)]
     tid, uid = (
         _texts(listed, known[name], reading) if known.get(name) in header else None
@@ -114,23 +114,23 @@ def _by_trajectory(path: ByteSource, listed: Sequence[Feature], reading: Reading
         np.concatenate([[0], np.cumsum(lengths)]),
         flat[:, 1],
         flat[:, 0],
-        tid or numbers(len(listed)),
+        tid or number_names(len(listed)),
         uid,
         times and times.values,
-        _together(listed, lambda k, f: _place_ids(k, f, len(place[k])), chained),
+        _together(listed, lambda k, f: _place_ids(k, f, len(place[k])), concatenated),
         times and times.local_us,
     )
 
 
 def _header(listed: Sequence[Feature], reading: Reading) -> list[str]:
     """The property names of the first feature or, for a lenient reader, of all features."""
-    sources = listed if reading.wishes.lenient else listed[:1]
+    sources = listed if reading.options.lenient else listed[:1]
     return list(dict.fromkeys(name for feature in sources for name in feature["properties"]))
 
 
 def _texts(listed: Sequence[Feature], name: str, reading: Reading) -> tuple[str, ...]:
     """One property of all features, as text."""
-    if reading.wishes.lenient:
+    if reading.options.lenient:
         values = [feature["properties"].get(name) for feature in listed]
         return tuple(str(value) if _is_text(value) else "" for value in values)
     return tuple(_text(k, f["properties"].get(name), name) for k, f in enumerate(listed))
@@ -196,7 +196,7 @@ def _times(
                 code="not_a_moment",
             )
         moment_us = np.round(seconds * 1e6).astype(np.int64)
-        local_us = clocks(moment_us, reading.wishes) if reading.wishes.hours else None
+        local_us = local_times(moment_us, reading.options) if reading.options.hours else None
         return Times(moment_us, are_positions=False, local_us=local_us)
     listed = feature["properties"][name]
     listed = listed if isinstance(listed, list) else [listed]
@@ -207,7 +207,7 @@ def _times(
             code="entry_count_differs",
             column=name,
         )
-    moments = Moments(reading.wishes)
+    moments = Moments(reading.options)
     try:
         times = moments.times(moments.add([_text(row, t, name) for t in listed]))
     except BadValue as bad:

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from nomadp.formats.fixes import Fix, Instant, Place, history, instant, place, spread
-from nomadp.formats.points import Points, numbers
+from nomadp.formats.points import Points, number_names
 from nomadp.formats.xml_stream import XmlStream
 
 __all__ = ["kml_points"]
@@ -46,7 +46,7 @@ def kml_points(
 def _untimed(lines: Sequence[Sequence[Place]]) -> Points:
     flat = np.array([where for line in lines for where in line])
     offsets = np.concatenate([[0], np.cumsum([len(line) for line in lines])])
-    return Points(offsets, flat[:, 0], flat[:, 1], numbers(len(lines)))
+    return Points(offsets, flat[:, 0], flat[:, 1], number_names(len(lines)))
 
 
 class _Track:

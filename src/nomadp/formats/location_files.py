@@ -14,17 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.errors import DomainError, SchemaError
-from nomadp.formats.arrow_objects import Source, framed
-from nomadp.formats.atomic import written_whole
-from nomadp.formats.columns import Kind, Table, Text, check, spot
+from nomadp.formats.arrow_objects import Source, as_frame
+from nomadp.formats.atomic import write_atomically
+from nomadp.formats.columns import Kind, Table, Text, check, row_attribute
 from nomadp.formats.files import (
     READABLE,
     SUFFIXES,
-    columns_or_refusal,
     file_path,
     read_table,
-    write_described,
+    require_columns,
     write_table,
+    write_with_metadata,
 )
 from nomadp.formats.json_files import feature, features, first_vertex, write_features
 from nomadp.formats.measured_file import AnyPath
@@ -61,7 +61,7 @@ def read_locations(path: Source) -> LocationSet:
     >>> nomadp.read_locations("places.csv").ids
     ('a', 'b')
     """
-    frame = framed(path)
+    frame = as_frame(path)
     source: Any = frame or file_path(path, (*READABLE, GEOJSON))  # type: ignore[arg-type]
     if frame is None and source.name.endswith(GEOJSON):
         return _from_features(source)
@@ -70,7 +70,7 @@ def read_locations(path: Source) -> LocationSet:
     def choose(header: Sequence[str]) -> Mapping[str, Kind]:
         by_point = place and not {"lat", "lng"} <= set(header)
         wanted = {"location_id": Kind.TEXT, **place} if by_point else KINDS
-        return columns_or_refusal(source, header, wanted)
+        return require_columns(source, header, wanted)
 
     table = read_table(source, choose)
     if not {"lat", "lng"} <= table.column.keys():
@@ -106,9 +106,9 @@ def write_locations(path: AnyPath, locations: LocationSet) -> None:
         rows = zip(*(each.tolist() for each in (locations.lng, locations.lat)), strict=True)
         named = zip(locations.ids, rows, strict=True)
         made = (feature("Point", place, location_id=name) for name, place in named)
-        written_whole({found: lambda part: write_features(part, made)})
+        write_atomically({found: lambda part: write_features(part, made)})
         return
-    written_whole({found: lambda part: write_table(part, location_columns(locations))})
+    write_atomically({found: lambda part: write_table(part, location_columns(locations))})
 
 
 def location_columns(locations: LocationSet) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def write_estimates(
         "lng": locations.lng[index],
         "radius_km": np.asarray(radius_km, dtype=np.float64),
     }
-    write_described(
+    write_with_metadata(
         file_path(path), column, json.dumps(metadata, indent=2, sort_keys=True).encode()
     )
 
@@ -168,7 +168,7 @@ def known_locations(table: Table, locations: LocationSet) -> NDArray[np.int64]:
     index, known = locations.find_known(text.values)
     unknown = np.flatnonzero(~known[text.codes])
     if len(unknown):
-        place = table.where(int(unknown[0]))
+        place = table.row_label(int(unknown[0]))
         raise DomainError(
             f"{table.path}: every location_id must be in the location set of {len(locations)}, "
             f"got {len(unknown)} of {table.rows} rows with an unknown one, the first at "
@@ -176,7 +176,7 @@ def known_locations(table: Table, locations: LocationSet) -> NDArray[np.int64]:
             code="unknown_locations",
             unknown=len(unknown),
             size=len(locations),
-            **spot(place),
+            **row_attribute(place),
         )
     return index[text.codes]
 

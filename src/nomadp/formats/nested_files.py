@@ -18,12 +18,17 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from nomadp.errors import NomadpError, SchemaError
-from nomadp.formats.atomic import written_whole
-from nomadp.formats.files import check_readable, columns_or_refusal, file_path, is_parquet
+from nomadp.formats.atomic import write_atomically
+from nomadp.formats.files import check_readable, file_path, is_parquet, require_columns
 from nomadp.formats.measured_file import AnyPath, file_sha256
 from nomadp.formats.parquet_files import damaged
 from nomadp.formats.presets import BY_ID
-from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, WHEN, texts, trajectories_of
+from nomadp.formats.trajectory_batches import (
+    DATETIME,
+    TRAJECTORY_SCHEMA,
+    texts,
+    trajectories_of,
+)
 from nomadp.formats.unreadable import BadRows
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
@@ -95,8 +100,8 @@ class NestedFile:
         self.check_unchanged()
         groups, row = self._groups_from(first)
         file = _opened(self.path)
-        timed = self.hours and WHEN in file.schema_arrow.names
-        columns = [*COLUMNS, WHEN] if timed else COLUMNS
+        timed = self.hours and DATETIME in file.schema_arrow.names
+        columns = [*COLUMNS, DATETIME] if timed else COLUMNS
         read = file.iter_batches(self.piece_rows, row_groups=groups, columns=columns)
         while (batch := self._next(read)) is not None:
             skipped = min(max(first - row, 0), batch.num_rows)
@@ -260,7 +265,7 @@ def nest_file(source: AnyPath, target: AnyPath) -> int:
                 scattered=scattered,
             )
 
-    written_whole({nested_file: write}, private=[nested_file])
+    write_atomically({nested_file: write}, private=[nested_file])
     return NestedFile(nested_file).rows
 
 
@@ -285,12 +290,12 @@ def _nested(path: Path) -> Iterator[pa.RecordBatch]:
 def _pieces(path: Path) -> Iterator[Any]:
     file = _opened(path)
     names = file.schema_arrow.names
-    columns = list(columns_or_refusal(path, names, BY_ID))
-    columns += [name for name in ("uid", WHEN) if name in names]
+    columns = list(require_columns(path, names, BY_ID))
+    columns += [name for name in ("uid", DATETIME) if name in names]
     for batch in file.iter_batches(POINTS_AT_A_TIME, columns=columns):
         table = pa.Table.from_batches([batch])
         # A datetime may be missing: it is checked when somebody needs it.
-        missing = sum(table[name].null_count for name in columns if name != WHEN)
+        missing = sum(table[name].null_count for name in columns if name != DATETIME)
         if missing:
             raise SchemaError(
                 f"{path}: values must not be missing, got {missing} missing",
@@ -331,6 +336,6 @@ def _lists(points: Any, starts: Any) -> pa.RecordBatch:
     whole = points["location_id"].slice(0, int(starts[-1])).combine_chunks()
     lists = pa.ListArray.from_arrays(pa.array(starts, pa.int32()), whole.cast(pa.string()))
     batch = pa.RecordBatch.from_arrays([*texts, lists], [*owner, "location_ids"])
-    if WHEN not in first.column_names:
+    if DATETIME not in first.column_names:
         return batch
-    return batch.append_column(WHEN, first[WHEN].combine_chunks())
+    return batch.append_column(DATETIME, first[DATETIME].combine_chunks())

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from datetime import tzinfo
 from typing import Any, BinaryIO
 
-from nomadp.formats.fixes import Fix, fixed, instant, place, since_1970
+from nomadp.formats.fixes import Fix, fix_or_none, instant, place, since_1970
 from nomadp.formats.json_stream import LONGEST, JsonStream
 from nomadp.formats.unreadable import BadContent
 
@@ -42,7 +42,7 @@ def _location(sent: Any) -> Iterator[Fix | None]:
         yield None
     elif sent.get("_type") == "location":
         where = place(sent.get("lat"), sent.get("lon"))
-        yield fixed(since_1970(sent.get("tst"), SECOND_US), where)
+        yield fix_or_none(since_1970(sent.get("tst"), SECOND_US), where)
 
 
 def _parsed(payload: bytes) -> Any:
@@ -76,4 +76,4 @@ def overland_fix(feature: Any, zone: tzinfo | None = None) -> Fix | None:
     if geometry.get("type") != "Point" or not isinstance(position, list) or len(position) < 2:
         return None
     where = place(position[1], position[0])
-    return fixed(instant(properties.get("timestamp"), zone), where)
+    return fix_or_none(instant(properties.get("timestamp"), zone), where)

@@ -26,14 +26,14 @@ from nomadp.formats.columns import (
     Choose,
     Kind,
     Moments,
+    ReadOptions,
     Table,
     Text,
     Times,
-    Wishes,
-    carried,
-    clocks,
     decimals,
-    wholes,
+    forward_filled,
+    local_times,
+    whole_numbers,
 )
 from nomadp.formats.unreadable import BadRows, Unreadable
 from nomadp.geometry import Floats
@@ -62,7 +62,7 @@ POINT_KINDS = {1, 1001, 2001, 3001}
 EWKB_Z, EWKB_M, EWKB_SRID = 0x80000000, 0x40000000, 0x20000000
 
 
-def read_parquet(path: Path, choose: Choose, wishes: Wishes) -> Table:
+def read_parquet(path: Path, choose: Choose, options: ReadOptions) -> Table:
     """Read the chosen columns of a Parquet file."""
     try:
         with pq.ParquetFile(path) as file:
@@ -73,7 +73,7 @@ def read_parquet(path: Path, choose: Choose, wishes: Wishes) -> Table:
     # Raised outside the handler: the original error may quote the file.
     if table is None:
         raise damaged(path)
-    return table_of(str(path), table, lambda header: kinds, wishes)
+    return table_of(str(path), table, lambda header: kinds, options)
 
 
 def whole_table(path: Path, file: pq.ParquetFile, columns: Sequence[str]) -> pa.Table:
@@ -95,10 +95,10 @@ def whole_table(path: Path, file: pq.ParquetFile, columns: Sequence[str]) -> pa.
     return file.read(columns=list(columns))
 
 
-def table_of(name: str, table: pa.Table, choose: Choose, wishes: Wishes) -> Table:
+def table_of(name: str, table: pa.Table, choose: Choose, options: ReadOptions) -> Table:
     """The chosen columns of an Arrow table, which errors call ``name``."""
     kinds = choose(table.column_names)
-    column = {key: _column(name, table, key, kind, wishes) for key, kind in kinds.items()}
+    column = {key: _column(name, table, key, kind, options) for key, kind in kinds.items()}
     return Table(name, table.num_rows, column, lambda row: f"row {row + 1}")
 
 
@@ -131,9 +131,9 @@ def write_parquet(
     pq.write_table(table, path)
 
 
-def _column(path: str, table: Any, name: str, kind: Kind, wishes: Wishes) -> Any:
+def _column(path: str, table: Any, name: str, kind: Kind, options: ReadOptions) -> Any:
     try:
-        return _converted(table[name], kind, wishes)
+        return _converted(table[name], kind, options)
     except BadValue as bad:
         place = "" if bad.row == WHOLE_COLUMN else f"row {bad.row + 1}: "
         error_type = SchemaError if bad.row == WHOLE_COLUMN else BadRows
@@ -145,22 +145,22 @@ def _column(path: str, table: Any, name: str, kind: Kind, wishes: Wishes) -> Any
     raise refusal
 
 
-def _converted(chunks: Any, kind: Kind, wishes: Wishes) -> Any:
-    if wishes.lenient:
-        return _usable(chunks, kind, wishes)
+def _converted(chunks: Any, kind: Kind, options: ReadOptions) -> Any:
+    if options.lenient:
+        return _usable(chunks, kind, options)
     is_absent = kind is Kind.MAYBE_MOMENT and chunks.null_count == len(chunks)
     if chunks.null_count and not is_absent:
         first = int(np.flatnonzero(chunks.is_null().to_numpy())[0])
         raise BadValue(first, "must not be missing", code="value_missing")
     if kind is Kind.MOMENT:
-        return moments_of(chunks, wishes)
+        return moments_of(chunks, options)
     if kind is Kind.MAYBE_MOMENT:
-        return _maybe_moments(chunks, wishes)
+        return _maybe_moments(chunks, options)
     convert: Any = {Kind.TEXT: _text, Kind.DECIMAL: _decimals, Kind.WHOLE: _wholes}
     return convert.get(kind, _points)(chunks)
 
 
-def _usable(chunks: Any, kind: Kind, wishes: Wishes) -> Any:
+def _usable(chunks: Any, kind: Kind, options: ReadOptions) -> Any:
     """A column for a lenient reader, as `columns` has it: bad values are marked or filled."""
     chunks = _typed(chunks, kind)
     if kind is Kind.DECIMAL:
@@ -168,16 +168,16 @@ def _usable(chunks: Any, kind: Kind, wishes: Wishes) -> Any:
         return chunks.cast(pa.float64(), safe=False).to_numpy()
     if kind is Kind.WHOLE:
         _check_type(chunks, _is_whole, "whole numbers")
-        return carried(_filled(chunks.cast(pa.int64(), safe=False)))
+        return forward_filled(_filled(chunks.cast(pa.int64(), safe=False)))
     if kind is Kind.TEXT:
         return _text(chunks, lenient=True)
     if kind is Kind.POINT:
         return _points(chunks, lenient=True)
     if not pa.types.is_timestamp(chunks.type):
-        return moments_of(chunks, wishes)
-    times: Any = moments_of(chunks, replace(wishes, zone=wishes.zone or UTC, lenient=False))
+        return moments_of(chunks, options)
+    times: Any = moments_of(chunks, replace(options, zone=options.zone or UTC, lenient=False))
     missing = chunks.is_null().to_numpy()
-    moment_us = carried(np.where(missing, UNREADABLE, times.values))
+    moment_us = forward_filled(np.where(missing, UNREADABLE, times.values))
     local_us = times.local_us
     if local_us is not None:
         local_us = np.where(missing, PUBLIC_CLOCK_US, local_us)
@@ -201,7 +201,7 @@ def _typed(chunks: Any, kind: Kind) -> Any:
     is_text = pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type)
     if is_text and kind in (Kind.DECIMAL, Kind.WHOLE):
         texts = [value or "" for value in chunks.to_pylist()]
-        read: Any = decimals if kind is Kind.DECIMAL else wholes
+        read: Any = decimals if kind is Kind.DECIMAL else whole_numbers
         return pa.chunked_array([pa.array(read(texts, lenient=True))])
     return chunks
 
@@ -271,24 +271,26 @@ def _wholes(chunks: Any) -> Any:
     return chunks.to_numpy().astype(np.int64)
 
 
-def moments_of(chunks: Any, wishes: Wishes) -> Times | None:
+def moments_of(chunks: Any, options: ReadOptions) -> Times | None:
     """The times in a column of timestamps, text or whole numbers."""
     kind = chunks.type
     if pa.types.is_timestamp(kind):
         local_us = None
-        if wishes.hours and kind.tz in UTC_NAMES:
-            local_us = clocks(_microseconds(chunks.cast(pa.timestamp("us", "UTC"))), wishes)
-        elif wishes.hours:
+        if options.hours and kind.tz in UTC_NAMES:
+            local_us = local_times(
+                _microseconds(chunks.cast(pa.timestamp("us", "UTC"))), options
+            )
+        elif options.hours:
             local = chunks if kind.tz is None else pc.local_timestamp(chunks)
             local_us = _microseconds(local.cast(pa.timestamp("us"), safe=False))
         if kind.tz is None:
-            chunks = _placed(chunks, wishes.zone)
+            chunks = _placed(chunks, options.zone)
         stamps = chunks.cast(pa.timestamp("us", "UTC"), safe=False)
         return Times(_microseconds(stamps), are_positions=False, local_us=local_us)
     if pa.types.is_integer(kind):
-        whole = _usable(chunks, Kind.WHOLE, wishes) if wishes.lenient else _wholes(chunks)
+        whole = _usable(chunks, Kind.WHOLE, options) if options.lenient else _wholes(chunks)
         return Times(whole, are_positions=True)
-    moments, text = Moments(wishes), _text(chunks, lenient=wishes.lenient)
+    moments, text = Moments(options), _text(chunks, lenient=options.lenient)
     return moments.times(moments.add([text.values[code] for code in text.codes]))
 
 
@@ -296,12 +298,12 @@ def _microseconds(stamps: Any) -> Any:
     return _filled(stamps.cast(pa.int64()))
 
 
-def _maybe_moments(chunks: Any, wishes: Wishes) -> Times | None:
+def _maybe_moments(chunks: Any, options: ReadOptions) -> Times | None:
     text = pa.types.is_string(chunks.type) or pa.types.is_large_string(chunks.type)
     empty = len(chunks) and text and pc.all(pc.equal(chunks, "")).as_py()
     if chunks.null_count or empty:
         return None
-    return moments_of(chunks, wishes)
+    return moments_of(chunks, options)
 
 
 def _placed(chunks: Any, zone: tzinfo | None) -> Any:

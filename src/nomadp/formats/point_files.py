@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.errors import DomainError, SchemaError, WrongType
-from nomadp.formats.atomic import written_whole
+from nomadp.formats.atomic import write_atomically
 from nomadp.formats.geojson_points import write_geojson_points
 from nomadp.formats.measured_file import AnyPath
 from nomadp.formats.point_sources import (
@@ -39,7 +39,7 @@ __all__ = [
     "Paths",
     "ReadSummary",
     "SnapSummary",
-    "placed",
+    "snap_points",
     "read_any_points",
     "read_points",
     "read_trajectories",
@@ -75,8 +75,10 @@ def write_points(
             preset=preset,
         )
 
-    write, how = (write_geojson_points, shape) if is_geojson else (write_table_points, preset)
-    written_whole({found: lambda part: write(part, points, how)}, private=[found])
+    write, reading = (
+        (write_geojson_points, shape) if is_geojson else (write_table_points, preset)
+    )
+    write_atomically({found: lambda part: write(part, points, reading)}, private=[found])
 
 
 @dataclass(frozen=True)
@@ -131,15 +133,15 @@ def read_trajectories(
             code="location_set_required",
             type=kind,
         )
-    how = reading or Reading()
+    reading = reading or Reading()
     # Times never leave the device. They are read only if needed: for order, gaps or hours.
-    clock = how.split_hours is not None or how.wishes.hours or bool(how.thinning)
-    points = read_points(paths, replace(how, clock=clock), locations)
-    trajectories, snapped = placed(points, locations, max_snap_km)
+    clock = reading.split_hours is not None or reading.options.hours or bool(reading.thinning)
+    points = read_points(paths, replace(reading, clock=clock), locations)
+    trajectories, snapped = snap_points(points, locations, max_snap_km)
     return trajectories, ReadSummary(snapped, points.people)
 
 
-def placed(
+def snap_points(
     points: Points, locations: LocationSet, max_km: float = MAX_SNAP_KM
 ) -> tuple[TrajectorySet, SnapSummary | None]:
     """Trajectories of points: at the location a point names, otherwise at the nearest one."""

@@ -21,18 +21,18 @@ from nomadp.trajectory import HOURS
 __all__ = [
     "People",
     "Points",
-    "chained",
-    "clock_at",
-    "grouped",
+    "concatenated",
+    "local_times_at",
+    "group_rows",
     "hours_of",
-    "numbers",
+    "number_names",
     "split_at_gaps",
 ]
 
 HOUR_US = 3_600_000_000
 
 
-def numbers(count: int) -> tuple[str, ...]:
+def number_names(count: int) -> tuple[str, ...]:
     """Names without information: 1, 2, 3 and so on."""
     return tuple(str(k + 1) for k in range(count))
 
@@ -108,7 +108,9 @@ class Points(Pieces):
 
     def names(self) -> tuple[str, ...]:
         """The tids if they are unique, otherwise numbers. Never a uid."""
-        return self.tids if len(set(self.tids)) == len(self.tids) else numbers(len(self.tids))
+        return (
+            self.tids if len(set(self.tids)) == len(self.tids) else number_names(len(self.tids))
+        )
 
     def hours(self) -> Indices | None:
         """The local hour of the week in which each begins: 0 is Monday, 0 to 1 h."""
@@ -158,13 +160,13 @@ class Points(Pieces):
 
         flat: dict[str, Any] = {}
         for name, pieces in column.items():
-            join = chained if isinstance(pieces[0], tuple) else np.concatenate
+            join = concatenated if isinstance(pieces[0], tuple) else np.concatenate
             flat[name] = None if any(piece is None for piece in pieces) else join(pieces)
         lengths = np.concatenate([part.lengths for part in parts])
         joined = cls(**{**flat, "offsets": np.concatenate([[0], np.cumsum(lengths)])})
         return replace(joined, tids=joined.names())
 
-    def kept(self, keep: NDArray[np.bool_]) -> "Points":
+    def select(self, keep: NDArray[np.bool_]) -> "Points":
         """Only the points to ``keep``. Trajectories without any of them are dropped."""
         lengths = np.bincount(self.owner[keep], minlength=len(self.tids))
         left = np.flatnonzero(lengths)
@@ -181,9 +183,9 @@ class Points(Pieces):
         keep = ~np.isnan(lat)
         if self.location_ids is not None and not by_place:
             keep |= np.array([name != "" for name in self.location_ids], dtype=np.bool_)
-        kept = np.bincount(self.owner[keep], minlength=len(self.tids))
-        keep[self.offsets[:-1][kept == 0]] = True
-        return replace(self, lat=lat, lng=lng).kept(keep)
+        select = np.bincount(self.owner[keep], minlength=len(self.tids))
+        keep[self.offsets[:-1][select == 0]] = True
+        return replace(self, lat=lat, lng=lng).select(keep)
 
     def split(self, gap_hours: float) -> "Points":
         """Start a new trajectory after every gap of more than `gap_hours`, and number them."""
@@ -195,7 +197,7 @@ class Points(Pieces):
         owner, rows = self.owner, np.arange(len(self))
         start = split_at_gaps(owner, self.moment_us, round(gap_hours * HOUR_US))
         offsets = np.append(start, len(self))
-        return self.rearranged(offsets, rows, owner[start], numbers(len(start)))
+        return self.rearranged(offsets, rows, owner[start], number_names(len(start)))
 
     def rearranged(
         self, offsets: Indices, rows: Indices, owner: Indices, tids: tuple[str, ...]
@@ -218,12 +220,12 @@ def hours_of(local_us: Indices) -> Indices:
     return (local_us // HOUR_US + 3 * 24) % HOURS
 
 
-def clock_at(hours: Indices) -> Indices:
+def local_times_at(hours: Indices) -> Indices:
     """Local times in these hours of the week."""
     return (hours - 3 * 24) * HOUR_US
 
 
-def chained(pieces: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+def concatenated(pieces: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(chain.from_iterable(pieces))
 
 
@@ -231,7 +233,7 @@ def _at(values: tuple[str, ...] | None, rows: Indices) -> tuple[str, ...] | None
     return None if values is None else tuple(values[k] for k in rows)
 
 
-def grouped(keys: Sequence[Indices]) -> tuple[Indices, Indices]:
+def group_rows(keys: Sequence[Indices]) -> tuple[Indices, Indices]:
     """The group of each row, and the first row of each group, in order of appearance.
 
     Rows are in the same group if all their keys are equal.

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from nomadp.errors import SchemaError
-from nomadp.formats.arrow_objects import Frame, called
-from nomadp.formats.columns import Kind, Wishes
+from nomadp.formats.arrow_objects import Frame, source_name
+from nomadp.formats.columns import Kind, ReadOptions
 from nomadp.formats.measured_file import AnyPath
 from nomadp.formats.thinning import Thinning
 
@@ -70,7 +70,7 @@ class Reading:
     preset: str = "nomadp"
     columns: Mapping[str, str] = field(default_factory=dict)
     """The file's column names to ours. They take precedence over the preset."""
-    wishes: Wishes = field(default_factory=Wishes)
+    options: ReadOptions = field(default_factory=ReadOptions)
     split_hours: float | None = None
     """Start a new trajectory after a gap of more than this many hours."""
     clock: bool = True
@@ -120,8 +120,8 @@ class Reading:
         for theirs in self.columns:
             if theirs not in header:
                 raise SchemaError(
-                    f"{called(path)} must have the column {theirs}, which --columns maps to "
-                    f"{self.columns[theirs]}, but it is missing{_hint(theirs, header)}",
+                    f"{source_name(path)} must have the column {theirs}, which --columns maps "
+                    f"to {self.columns[theirs]}, but it is missing{_hint(theirs, header)}",
                     code="columns_missing",
                     missing=(theirs,),
                     suggestion=_suggestion(theirs, header),
@@ -145,7 +145,7 @@ class Reading:
         repeated = [theirs for theirs in columns.values() if list(header).count(theirs) > 1]
         if repeated:
             raise SchemaError(
-                f"{called(path)} must have only one column {repeated[0]}, got several; "
+                f"{source_name(path)} must have only one column {repeated[0]}, got several; "
                 "rename them",
                 code="column_repeated",
                 column=repeated[0],
@@ -155,9 +155,9 @@ class Reading:
         ordered = columns.keys() & {"tid", "uid"} and columns.keys() & {"seq", "datetime"}
         if not (located and ordered):
             raise SchemaError(
-                f"{called(path)} must have columns that say whose each point is (tid or uid), "
-                f"when (datetime or seq) and where ({places}), separated by commas; preset "
-                f"{self.preset} looks for {', '.join(known.values())} and finds "
+                f"{source_name(path)} must have columns that say whose each point is (tid or "
+                f"uid), when (datetime or seq) and where ({places}), separated by commas; "
+                f"preset {self.preset} looks for {', '.join(known.values())} and finds "
                 f"{', '.join(columns.values()) or 'none'}; {_how_to_name(path, header)}"
                 + ("" if located or "location_id" not in columns else BY_NAME),
                 code="columns_insufficient",
@@ -172,7 +172,7 @@ class Reading:
         used = ", ".join(t if t == o else f"{t} as {o}" for o, t in columns.items())
         whose = "" if "tid" in columns else "; each user has one trajectory (no tid)"
         ignored = len(header) - len(columns)
-        log.info(f"{called(path)}: read columns {used}; others ignored: {ignored}{whose}")
+        log.info(f"{source_name(path)}: read columns {used}; others ignored: {ignored}{whose}")
         return columns
 
 

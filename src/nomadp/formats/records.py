@@ -13,7 +13,7 @@ from nomadp.formats.fixes import (
     Instant,
     Place,
     e7_place,
-    fixed,
+    fix_or_none,
     instant,
     since_1970,
     spread,
@@ -35,7 +35,7 @@ def record_fixes(stream: JsonStream, zone: tzinfo | None = None) -> Iterator[Fix
 
 
 def record_fix(record: Any, zone: tzinfo | None = None) -> Fix | None:
-    return fixed(_when(record, "timestamp", zone), _where(record))
+    return fix_or_none(_when(record, "timestamp", zone), _where(record))
 
 
 def month_fixes(stream: JsonStream, zone: tzinfo | None = None) -> Iterator[Fix | None]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nomadp.errors import DomainError
-from nomadp.formats.points import HOUR_US, Points, numbers
+from nomadp.formats.points import HOUR_US, Points, number_names
 from nomadp.geometry import distance_km, mean_lat_lng, places
 from nomadp.sequences import Indices
 
@@ -85,7 +85,7 @@ def stops(
     if not starts:
         return None
     is_split = len(set(owners)) < len(owners)
-    tids = numbers(len(owners)) if is_split else tuple(points.tids[k] for k in owners)
+    tids = number_names(len(owners)) if is_split else tuple(points.tids[k] for k in owners)
     offsets = np.array([*starts, len(rows)])
     stopped = points.rearranged(offsets, np.array(rows), np.array(owners), tids)
     lat, lng = np.array(place).T

@@ -13,7 +13,7 @@ from nomadp.formats.arrow_objects import Frame, is_wgs84
 from nomadp.formats.columns import UNKNOWN_CLOCK, Kind, Table, Times, check, offset_texts
 from nomadp.formats.files import is_parquet, read_table, write_table
 from nomadp.formats.location_files import coordinates, usable_coordinates
-from nomadp.formats.points import Points, grouped, numbers
+from nomadp.formats.points import Points, group_rows, number_names
 from nomadp.formats.presets import COORDINATES, KINDS, PRESETS, Reading
 from nomadp.formats.unreadable import BadRows
 from nomadp.locations import LocationSet
@@ -30,7 +30,7 @@ def read_table_points(
     primary = path.geometry if isinstance(path, Frame) else _geometry_column(path)
     if primary not in (None, *reading.columns) and "geometry" not in reading.columns.values():
         reading = replace(reading, columns={**reading.columns, str(primary): "geometry"})
-    lenient = reading.wishes.lenient
+    lenient = reading.options.lenient
     is_named = locations is not None or (lenient and not reading.thinning.by_place)
     where = [*COORDINATES, *([{"location_id"}] if is_named else [])]
     used: dict[str, str] = {}
@@ -42,7 +42,7 @@ def read_table_points(
         clock = {"datetime": Kind.MAYBE_MOMENT} if "seq" in found else {}
         return {theirs: (KINDS | clock)[ours] for ours, theirs in found.items()}
 
-    table = read_table(path, choose, reading.wishes)
+    table = read_table(path, choose, reading.options)
     column = {ours: table.column[theirs] for ours, theirs in used.items()}
     return points_of(replace(table, column=column), locations, lenient=lenient)
 
@@ -64,7 +64,7 @@ def points_of(
         )
     lat, lng = (usable_coordinates if lenient else coordinates)(table, locations)
     tid, uid, place = (column.get(name) for name in ("tid", "uid", "location_id"))
-    owner, first = grouped([text.codes for text in (uid, tid) if text is not None])
+    owner, first = group_rows([text.codes for text in (uid, tid) if text is not None])
     order = np.lexsort((position, owner))
     if "seq" in column and not lenient:
         again = (np.diff(owner[order]) == 0) & (np.diff(position[order]) == 0)
@@ -81,7 +81,7 @@ def points_of(
         np.concatenate([[0], np.cumsum(np.bincount(owner))]),
         lat[order],
         lng[order],
-        numbers(len(first)) if tid is None else tid.at(first),
+        number_names(len(first)) if tid is None else tid.at(first),
         None if uid is None else uid.at(first),
         None if times is None or times.are_positions else times.values[order],
         None if place is None else place.at(order),
@@ -99,7 +99,7 @@ def _owned(points: Points, path: str) -> Points:
             f"{path} must have at least one row with a tid or uid, got none",
             code="owner_missing",
         )
-    return points.kept(is_owned[points.owner])
+    return points.select(is_owned[points.owner])
 
 
 def write_table_points(path: Path, points: Points, preset: str = "nomadp") -> None:

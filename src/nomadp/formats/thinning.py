@@ -101,7 +101,7 @@ def every(points: Points, interval_s: float) -> Points:
     keep = np.ones(len(points), dtype=np.bool_)
     keep[1:] = (np.diff(interval) != 0) | (np.diff(points.owner) != 0)
     keep[points.offsets[1:] - 1] = True
-    return points.kept(keep)
+    return points.select(keep)
 
 
 def along(points: Points, count: int) -> Points:

@@ -13,7 +13,7 @@ from nomadp.formats.fixes import (
     Fix,
     Instant,
     Place,
-    fixed,
+    fix_or_none,
     instant,
     number,
     spread,
@@ -77,7 +77,7 @@ def raw_fixes(signal: Any, zone: tzinfo | None = None) -> Iterator[Fix | None]:
     """The fix of a position. Network scans and activity guesses are ignored."""
     position = signal.get("position") if _is_map(signal) else None
     if _is_map(position):
-        yield fixed(instant(position.get("timestamp"), zone), _where(position))
+        yield fix_or_none(instant(position.get("timestamp"), zone), _where(position))
 
 
 def _path_fix(
@@ -93,7 +93,7 @@ def _path_fix(
         )
     if at is None:
         at = _after(begin, end, point.get("durationMinutesOffsetFromStartTime"))
-    return fixed(at, text_place(point.get("point")))
+    return fix_or_none(at, text_place(point.get("point")))
 
 
 def _shown(at: Instant, begin: Instant) -> int:

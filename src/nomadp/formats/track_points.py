@@ -22,15 +22,15 @@ from nomadp.formats.columns import (
     BadValue,
     Kind,
     Moments,
+    ReadOptions,
     Table,
     Text,
-    Wishes,
-    clocks,
     degrees,
-    spot,
+    local_times,
+    row_attribute,
 )
-from nomadp.formats.files import columns_or_refusal, read_table
-from nomadp.formats.points import Points, numbers
+from nomadp.formats.files import read_table, require_columns
+from nomadp.formats.points import Points, number_names
 from nomadp.formats.unreadable import REASONS, BadContent, BadRows
 from nomadp.formats.xml_stream import XmlStream
 from nomadp.geometry import Floats
@@ -46,9 +46,9 @@ FIELDS = 7
 LAT, LNG, DATE, TIME = 0, 1, 5, 6
 
 
-def read_gpx_points(source: ByteSource, wishes: Wishes) -> Points:
+def read_gpx_points(source: ByteSource, options: ReadOptions) -> Points:
     """Read the tracks. Segments are numbered, because the names of tracks are private."""
-    track = _Track(lenient=wishes.lenient)
+    track = _Track(lenient=options.lenient)
     try:
         with source.open() as file:
             for _ in track.feed(file):
@@ -60,7 +60,7 @@ def read_gpx_points(source: ByteSource, wishes: Wishes) -> Points:
         facts = {**bad.facts, "line": bad.row}
         reason = f"line {bad.row}: {bad.rule}"
     else:
-        return _gpx_points(source, track, wishes)
+        return _gpx_points(source, track, options)
     raise SchemaError(f"{source}: {reason}", **facts)
 
 
@@ -109,15 +109,15 @@ class _Track(XmlStream):
             self.times[-1] = text.strip()
 
 
-def _gpx_points(path: ByteSource, track: _Track, wishes: Wishes) -> Points:
+def _gpx_points(path: ByteSource, track: _Track, options: ReadOptions) -> Points:
     lengths = [length for length in track.lengths if length]
     if not lengths:
         raise BadRows(
             f"{path} must have at least one track point (trkpt), got none", code="no_points"
         )
-    moments = Moments(wishes, may_be_absent=True)
+    moments = Moments(options, may_be_absent=True)
     try:
-        lat, lng = degrees(track.lat, track.lng, lenient=wishes.lenient)
+        lat, lng = degrees(track.lat, track.lng, lenient=options.lenient)
         times = moments.times(moments.add(track.times))
     except BadValue as bad:
         row, rule, facts = bad.row, bad.rule, bad.facts
@@ -131,15 +131,15 @@ def _gpx_points(path: ByteSource, track: _Track, wishes: Wishes) -> Points:
             )
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         moment_us = None if times is None or times.are_positions else times.values
-        points = Points(offsets, lat, lng, numbers(len(lengths)), moment_us=moment_us)
+        points = Points(offsets, lat, lng, number_names(len(lengths)), moment_us=moment_us)
         return replace(points, local_us=None if times is None else times.local_us)
     line = track.lines[row]
     raise BadRows(f"{path}: line {line}: lat, lon or time {rule}", line=line, **facts)
 
 
-def read_porto_points(path: Path, wishes: Wishes) -> Points:
+def read_porto_points(path: Path, options: ReadOptions) -> Points:
     """Read Porto's trips, with TAXI_ID as uid. Trips without positions are dropped."""
-    table = read_table(path, lambda header: columns_or_refusal(path, header, PORTO), wishes)
+    table = read_table(path, lambda header: require_columns(path, header, PORTO), options)
     lines = _polylines(table)
     lengths = np.array([len(line) for line in lines])
     kept = np.flatnonzero(lengths)
@@ -159,8 +159,10 @@ def read_porto_points(path: Path, wishes: Wishes) -> Points:
     start_us = np.repeat(table.column["TIMESTAMP"][kept] * 1_000_000, lengths[kept])
     uid = table.column["TAXI_ID"].at(kept)
     moment_us = start_us + seq * STEP_US
-    points = Points(offsets, flat[:, 1], flat[:, 0], numbers(len(kept)), uid, moment_us)
-    return replace(points, local_us=clocks(moment_us, wishes)) if wishes.hours else points
+    points = Points(offsets, flat[:, 1], flat[:, 0], number_names(len(kept)), uid, moment_us)
+    return (
+        replace(points, local_us=local_times(moment_us, options)) if options.hours else points
+    )
 
 
 def _polylines(table: Table) -> list[list[Any]]:
@@ -169,13 +171,13 @@ def _polylines(table: Table) -> list[list[Any]]:
     if None in parsed:
         bad = parsed.index(None)
         row = int(np.flatnonzero(text.codes == bad)[0])
-        place = table.where(row)
+        place = table.row_label(row)
         raise BadRows(
             f"{table.path}: {place}: POLYLINE must be a list of [longitude, latitude], got "
             "another value",
             code="not_a_polyline",
             column="POLYLINE",
-            **spot(place),
+            **row_attribute(place),
         )
     return [parsed[code] or [] for code in text.codes]
 
@@ -197,7 +199,7 @@ def _is_position(position: Any) -> bool:
     return plain and -180 <= lng <= 180 and -90 <= lat <= 90
 
 
-def read_geolife_points(path: Path, wishes: Wishes) -> Points:
+def read_geolife_points(path: Path, options: ReadOptions) -> Points:
     """Read a .plt file, or a folder with USER/Trajectory/*.plt at any depth."""
     files = sorted(path.rglob("*.plt")) if path.is_dir() else [path]
     if not files:
@@ -209,18 +211,20 @@ def read_geolife_points(path: Path, wishes: Wishes) -> Points:
     pieces = []
     for k, file in enumerate(files):
         pieces.append(_read(file))
-        if wishes.progress is not None:
-            wishes.progress(k + 1, len(files))
+        if options.progress is not None:
+            options.progress(k + 1, len(files))
     lat, lng, moment_us = (np.concatenate(column) for column in zip(*pieces, strict=True))
     points = Points(
         np.concatenate([[0], np.cumsum([len(piece[0]) for piece in pieces])]),
         lat,
         lng,
-        numbers(len(files)),
+        number_names(len(files)),
         tuple(_user(file) for file in files),
         moment_us,
     )
-    return replace(points, local_us=clocks(moment_us, wishes)) if wishes.hours else points
+    return (
+        replace(points, local_us=local_times(moment_us, options)) if options.hours else points
+    )
 
 
 def _user(file: Path) -> str:
@@ -255,7 +259,7 @@ def _read(file: Path) -> tuple[Floats, Floats, NDArray[np.int64]]:
                 expected=FIELDS,
             )
         lat, lng = degrees([row[LAT] for row in rows], [row[LNG] for row in rows])
-        moment_us = Moments(Wishes(UTC)).add([f"{row[DATE]}T{row[TIME]}" for row in rows])
+        moment_us = Moments(ReadOptions(UTC)).add([f"{row[DATE]}T{row[TIME]}" for row in rows])
     except BadValue as bad:
         row, rule, facts = bad.row, bad.rule, bad.facts
     else:

@@ -26,11 +26,11 @@ __all__ = [
     "GeoObject",
     "is_geo",
     "polygons_bytes",
-    "polygons_in",
+    "polygons_of",
     "read_polygons",
     "read_zones",
     "write_polygons",
-    "zones_by",
+    "zones_from",
 ]
 
 log = logging.getLogger(__name__)
@@ -74,10 +74,10 @@ def read_polygons(
 ) -> tuple[list[list[Floats]], list[str]]:
     """The polygons of a file (a border and its holes each), and the name of each."""
     if not isinstance(path, str | PathLike):
-        return polygons_in(_framed(path), name)
+        return polygons_of(_framed(path), name)
     found = file_path(path, GEOJSON)
     check_readable(found)
-    return polygons_in(file_source(found), name)
+    return polygons_of(file_source(found), name)
 
 
 def _framed(areas: Any) -> ByteSource:
@@ -97,7 +97,7 @@ def _framed(areas: Any) -> ByteSource:
     return ByteSource(named, lambda: io.BytesIO(content), len(content))
 
 
-def polygons_in(
+def polygons_of(
     found: ByteSource, name: str | None = None
 ) -> tuple[list[list[Floats]], list[str]]:
     """Like `read_polygons`, from a source of bytes."""
@@ -162,7 +162,7 @@ def _check_most(path: ByteSource, count: float, most: int, what: str) -> None:
         )
 
 
-def zones_by(rule: str | Path, locations: LocationSet) -> Zones:
+def zones_from(rule: str | Path, locations: LocationSet) -> Zones:
     """Zones as given on a command line: by a rule, or by a file of polygons."""
     return zones_of(locations, rule) if isinstance(rule, str) else read_zones(rule, locations)
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nomadp.errors import SchemaError
-from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, as_text, flat, ids_of
+from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, as_text, ids_of, list_parts
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
@@ -87,7 +87,7 @@ class Columns(NamedTuple):
 def columns_of(batch: pa.RecordBatch, public: Public) -> Columns:
     """The reports of a batch that can be read, in its order; transcripts are passed over."""
     batch, empty = _there(batch, public)
-    offsets, items = flat(batch[nested_column(public)])
+    offsets, items = list_parts(batch[nested_column(public)])
     found = _found(items, public)
     numbers, wrong = _numbers(batch)
     tid, refused = as_text("tid", batch["tid"]), {NOTHING: empty} if empty else {}
@@ -108,7 +108,7 @@ def columns_of(batch: pa.RecordBatch, public: Public) -> Columns:
 def rows_of(batch: pa.RecordBatch, public: Public) -> Rows:
     """The reports of a batch that can be read, in its order."""
     batch, empty = _there(batch, public)
-    offsets, items = flat(batch[nested_column(public)])
+    offsets, items = list_parts(batch[nested_column(public)])
     found = _found(items, public)
     names = tuple(as_text("tid", batch["tid"]).to_pylist())
     numbers, bad = _numbers(batch)

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nomadp.errors import DomainError, NomadpError, NotPrivateError, OutputError, SchemaError
-from nomadp.formats.arrow_objects import Frame, Source, framed
-from nomadp.formats.atomic import written_whole
+from nomadp.formats.arrow_objects import Frame, Source, as_frame
+from nomadp.formats.atomic import write_atomically
 from nomadp.formats.files import (
-    beside,
     check_readable,
     file_path,
     is_parquet,
-    write_described,
+    metadata_path,
+    write_with_metadata,
 )
 from nomadp.formats.location_files import point_columns
 from nomadp.formats.measured_file import AnyPath
@@ -191,9 +191,9 @@ def _write(found: Path, reports: AnyReports, *, overwrite: bool) -> None:
         )
     about = reports.header.to_json()
     if is_parquet(found):
-        written_whole({found: lambda part: _write_parquet(part, reports, about)}, [found])
+        write_atomically({found: lambda part: _write_parquet(part, reports, about)}, [found])
         return
-    write_described(found, _by_point(reports), about)
+    write_with_metadata(found, _by_point(reports), about)
 
 
 def _write_parquet(part: Path, reports: AnyReports, about: bytes) -> None:
@@ -220,7 +220,7 @@ def _by_point(reports: AnyReports) -> dict[str, Any]:
 
 
 def _found(source: Source) -> Path | Frame:
-    frame = framed(source)
+    frame = as_frame(source)
     return Path(source) if frame is None else frame  # type: ignore[arg-type]
 
 
@@ -297,7 +297,7 @@ def _header_bytes(path: Path | Frame) -> bytes | None:
 
             return read_metadata(path)
     try:
-        about = path / ABOUT if path.is_dir() else beside(path)
+        about = path / ABOUT if path.is_dir() else metadata_path(path)
         if not about.exists():
             return None
         with about.open("rb") as file:
