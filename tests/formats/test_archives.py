@@ -45,14 +45,14 @@ def test_a_file_that_grows_beyond_measure_is_refused_in_an_archive_of_honest_one
 
 
 def test_more_files_than_any_export_has_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(archives, "MOST_FILES", 2)
+    monkeypatch.setattr(archives, "MAX_FILES", 2)
     assert len(zip_entries(packed(tmp_path / "two.zip", b"1", b"2"))) == 2
     with refused(Unreadable, "bomb"):
         zip_entries(packed(tmp_path / "three.zip", b"1", b"2", b"3"))
 
 
 def test_however_large_an_archive_is_there_is_an_end_to_what_comes_out(tmp_path, monkeypatch):
-    monkeypatch.setattr(bounded, "MOST_BYTES", 1000)
+    monkeypatch.setattr(bounded, "MAX_BYTES", 1000)
     assert len(zip_entries(packed(tmp_path / "small.zip", os.urandom(1000)))) == 1
     with refused(Unreadable, "bomb"):
         zip_entries(packed(tmp_path / "large.zip", os.urandom(1001)))

@@ -41,7 +41,7 @@ HEAD = {
 @pytest.fixture(autouse=True)
 def sooner(monkeypatch: pytest.MonkeyPatch) -> None:
     """All of it at an eighth, so that the tests take no longer."""
-    monkeypatch.setattr(bounded, "ALWAYS_BYTES", 2 * MB)
+    monkeypatch.setattr(bounded, "ALWAYS_ALLOWED_BYTES", 2 * MB)
     monkeypatch.setattr(bounded, "CHUNK_BYTES", 1 << 13)
 
 

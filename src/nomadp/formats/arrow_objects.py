@@ -90,8 +90,8 @@ def arrow_table(data: ArrowObject) -> "pa.Table":
     is_geopandas = hasattr(type(data), "to_arrow") and hasattr(type(data), "__geo_interface__")
     try:
         table = pa.table(frame.to_arrow() if is_geopandas else frame)
-        kinds = [field.with_type(_plain(field.type)) for field in table.schema]
-        return table.cast(pa.schema(kinds, table.schema.metadata))
+        plain_fields = [field.with_type(_plain_type(field.type)) for field in table.schema]
+        return table.cast(pa.schema(plain_fields, table.schema.metadata))
     except (pa.ArrowException, TypeError, ValueError):
         pass
     # Raised outside the handler: the original error may quote the frame.
@@ -102,21 +102,21 @@ def arrow_table(data: ArrowObject) -> "pa.Table":
     )
 
 
-def _plain(kind: Any) -> Any:
+def _plain_type(arrow_type: Any) -> Any:
     """A plain type. polars has views for text, and DuckDB has decimals for literals."""
     import pyarrow as pa
 
-    if pa.types.is_string_view(kind):
+    if pa.types.is_string_view(arrow_type):
         return pa.large_string()
-    if pa.types.is_binary_view(kind):
+    if pa.types.is_binary_view(arrow_type):
         return pa.large_binary()
-    if pa.types.is_decimal(kind):
+    if pa.types.is_decimal(arrow_type):
         return pa.float64()
-    if pa.types.is_dictionary(kind):
-        return _plain(kind.value_type)
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return pa.large_list(_plain(kind.value_type))
-    return kind
+    if pa.types.is_dictionary(arrow_type):
+        return _plain_type(arrow_type.value_type)
+    if pa.types.is_list(arrow_type) or pa.types.is_large_list(arrow_type):
+        return pa.large_list(_plain_type(arrow_type.value_type))
+    return arrow_type
 
 
 def is_wgs84(crs: Any) -> bool:

@@ -98,25 +98,25 @@ def _read_file(path: Path, choose: Choose, options: ReadOptions) -> Table:
     check_readable(path)
     if path.stat().st_size == 0:
         raise SchemaError(f"{path} must not be empty, but it is", code="file_empty")
-    read = _read_csv
+    read_format = _read_csv
     if is_parquet(path):
-        from nomadp.formats.parquet_files import read_parquet as read  # slow to import
-    return read(path, choose, options)
+        from nomadp.formats.parquet_files import read_parquet as read_format  # slow to import
+    return read_format(path, choose, options)
 
 
 def require_columns(
     path: AnyPath | Frame, header: Sequence[str], kinds: Mapping[str, Kind]
 ) -> Mapping[str, Kind]:
-    """The kinds, if the header has each column exactly once.
+    """Return ``kinds``. Raises `SchemaError` unless the header has each column exactly once.
 
-    The error shows no other names of the header: in a file without one, they are private data.
+    The error shows no other names of the header: if the file has none, they are private data.
     """
     missing = [name for name in kinds if name not in header]
     if missing:
-        plain = isinstance(path, Frame) or is_parquet(Path(path))
-        how = "" if plain else ", separated by commas and with names in the first line"
+        has_no_lines = isinstance(path, Frame) or is_parquet(Path(path))
+        hint = "" if has_no_lines else ", separated by commas and with names in the first line"
         raise SchemaError(
-            f"{source_name(path)} must have the columns {','.join(kinds)}{how}; missing: "
+            f"{source_name(path)} must have the columns {','.join(kinds)}{hint}; missing: "
             f"{', '.join(missing)}",
             code="columns_missing",
             missing=tuple(missing),
@@ -141,6 +141,7 @@ def write_table(path: Path, column: Mapping[str, Any], metadata: bytes | None = 
         return
     with path.open("wb") as raw:
         if path.name.endswith(".gz"):
+            # Without a name and a time, equal tables give equal bytes.
             with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
                 _write_csv(packed, column)
         else:
@@ -166,22 +167,23 @@ def metadata_path(path: Path) -> Path:
 
 
 def _write_csv(stream: Any, column: Mapping[str, Any]) -> None:
-    text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
+    output = io.TextIOWrapper(stream, encoding="utf-8", newline="")
     # As Python numbers, which are written with the digits that identify them exactly.
     lists = [
         values.tolist() if hasattr(values, "tolist") else values for values in column.values()
     ]
     # Python 3.11 leaves a carriage return unquoted, and a reader takes it for the end of a row.
-    returns = any("\r" in value for values in lists for value in values if type(value) is str)
+    texts = (value for values in lists for value in values if type(value) is str)
+    has_carriage_return = any("\r" in text for text in texts)
     writer = (
-        csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-        if returns
-        else csv.writer(text, lineterminator="\n")
+        csv.writer(output, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+        if has_carriage_return
+        else csv.writer(output, lineterminator="\n")
     )
     writer.writerow(column)
     writer.writerows(zip(*lists, strict=True))
-    text.flush()
-    text.detach()
+    output.flush()
+    output.detach()  # so that closing the wrapper does not close the stream
 
 
 def _read_csv(path: Path, choose: Choose, options: ReadOptions) -> Table:
@@ -205,12 +207,12 @@ def _read_csv(path: Path, choose: Choose, options: ReadOptions) -> Table:
 @contextmanager
 def _records(path: Path, options: ReadOptions | None = None) -> Iterator[Any]:
     """The records of a CSV file. A lenient reader accepts invalid UTF-8 and stray quotes."""
-    how = options or ReadOptions()  # the default is strict
-    with MeasuredFile(path, how.progress) as file:
+    settings = options or ReadOptions()  # the default is strict
+    with MeasuredFile(path, settings.progress) as file:
         content = file.decoded(gzipped=path.suffix == ".gz")
-        errors = "replace" if how.lenient else "strict"
+        errors = "replace" if settings.lenient else "strict"
         text = io.TextIOWrapper(content, encoding="utf-8-sig", errors=errors, newline="")
-        yield csv.reader(text, strict=not how.lenient)
+        yield csv.reader(text, strict=not settings.lenient)
 
 
 def _rows(records: Iterator[list[str]], options: ReadOptions) -> Iterator[list[str]]:
@@ -223,7 +225,7 @@ def _rows(records: Iterator[list[str]], options: ReadOptions) -> Iterator[list[s
 
 
 def _csv_table(path: Path, choose: Choose, options: ReadOptions) -> Table:
-    done = 0
+    rows_read = 0
     with _records(path, options) as records:
         header = [name.strip() for name in next(filter(None, records), [])]
         if not header:
@@ -232,22 +234,22 @@ def _csv_table(path: Path, choose: Choose, options: ReadOptions) -> Table:
                 code="file_empty",
             )
         readers = {name: ColumnReader(kind, options) for name, kind in choose(header).items()}
-        following = _rows(records, options)
-        while piece := list(islice(following, PIECE_ROWS)):
-            rows = [row for row in piece if row and _is_kept(row, len(header), options)]
+        remaining = _rows(records, options)
+        while piece := list(islice(remaining, PIECE_ROWS)):
+            rows = [row for row in piece if row and _is_usable(row, len(header), options)]
             try:
                 _add_rows(readers, header, rows)
             except BadValue as bad:
-                line = _line(path, done + bad.row)
+                label = _line_label(path, rows_read + bad.row)
                 raise BadRows(
-                    f"{path}: {line}: {bad.rule}", **row_attribute(line), **bad.facts
+                    f"{path}: {label}: {bad.rule}", **row_attribute(label), **bad.facts
                 ) from None
-            done += len(rows)
-    column = {name: grown.column() for name, grown in readers.items()}
-    return Table(str(path), done, column, lambda row: _line(path, row))
+            rows_read += len(rows)
+    column = {name: reader.column() for name, reader in readers.items()}
+    return Table(str(path), rows_read, column, lambda row: _line_label(path, row))
 
 
-def _is_kept(row: list[str], width: int, options: ReadOptions) -> bool:
+def _is_usable(row: list[str], width: int, options: ReadOptions) -> bool:
     return len(row) == width or not options.lenient
 
 
@@ -265,16 +267,19 @@ def _add_rows(
                 expected=width,
             )
     fields = dict(zip(header, zip(*rows, strict=True), strict=False))  # no rows: no fields
-    for name, column in readers.items():
+    for name, reader in readers.items():
         try:
-            column.add(fields.get(name, ()))
+            reader.add(fields.get(name, ()))
         except BadValue as bad:
             facts: Any = {**bad.facts, "column": name}
             raise BadValue(bad.row, f"{name} {bad.rule}", **facts) from None
 
 
-def _line(path: Path, row: int) -> str:
-    """The line on which a row ends. It reads the file again, because only errors need it."""
+def _line_label(path: Path, row: int) -> str:
+    """The line on which a row ends, such as ``line 7``.
+
+    A quoted field may span lines, so the file is read again. Only errors need this.
+    """
     with _records(path) as records:
         next(islice(filter(None, records), row + 1, None), None)
         return f"line {records.line_num}"

@@ -33,10 +33,10 @@ def read_frame_points(frame: Frame, reading: Reading, locations: LocationSet | N
     from nomadp.formats.nested_files import trajectories_in  # slow: Arrow
 
     reading.check_columns(frame, ())
-    whole, uids = trajectories_in(
+    trajectories, uids = trajectories_in(
         frame.name, frame.table, locations, hours=reading.options.hours
     )
-    return _points_at(whole, uids, locations)
+    return _points_at(trajectories, uids, locations)
 
 
 def read_nested_points(
@@ -55,21 +55,21 @@ def read_nested_points(
             "file",
             code="locations_required",
         )
-    whole = read_nested(path, locations, hours=reading.options.hours)
+    trajectories = read_nested(path, locations, hours=reading.options.hours)
     uids = NestedFile(path).uids()
-    return _points_at(whole, None if uids is None else tuple(uids), locations)
+    return _points_at(trajectories, None if uids is None else tuple(uids), locations)
 
 
 def _points_at(
-    whole: TrajectorySet, uids: tuple[str, ...] | None, locations: LocationSet
+    trajectories: TrajectorySet, uids: tuple[str, ...] | None, locations: LocationSet
 ) -> Points:
-    at = whole.locations
+    location, hours = trajectories.locations, trajectories.hours
     return Points(
-        whole.offsets,
-        locations.lat[at],
-        locations.lng[at],
-        whole.tids,
+        trajectories.offsets,
+        locations.lat[location],
+        locations.lng[location],
+        trajectories.tids,
         uids,
-        location_ids=tuple(locations.ids[k] for k in at),
-        local_us=None if whole.hours is None else local_times_at(whole.hours[whole.owner]),
+        location_ids=tuple(locations.ids[k] for k in location),
+        local_us=None if hours is None else local_times_at(hours[trajectories.owner]),
     )

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from nomadp.errors import SchemaError
-from nomadp.formats.bounded import is_beyond_measure
+from nomadp.formats.bounded import exceeds_expansion_limit
 from nomadp.formats.columns import (
     PUBLIC_CLOCK_US,
     UNREADABLE,
@@ -90,7 +90,7 @@ def whole_table(path: Path, file: pq.ParquetFile, columns: Sequence[str]) -> pa.
             if column.path_in_schema.split(".")[0] in wanted:
                 values += column.num_values
                 bytes_ += column.total_uncompressed_size
-    if is_beyond_measure(max(bytes_, VALUE_BYTES * values), path.stat().st_size):
+    if exceeds_expansion_limit(max(bytes_, VALUE_BYTES * values), path.stat().st_size):
         raise Unreadable(path, code="bomb")
     return file.read(columns=list(columns))
 

@@ -115,7 +115,7 @@ def _gpx_points(path: ByteSource, track: _Track, options: ReadOptions) -> Points
         raise BadRows(
             f"{path} must have at least one track point (trkpt), got none", code="no_points"
         )
-    moments = Moments(options, may_be_absent=True)
+    moments = Moments(options, may_be_empty=True)
     try:
         lat, lng = degrees(track.lat, track.lng, lenient=options.lenient)
         times = moments.times(moments.add(track.times))
