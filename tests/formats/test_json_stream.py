@@ -118,7 +118,7 @@ def test_a_character_that_is_cut_at_the_end_is_told_from_broken_json():
 
 
 def test_an_element_without_an_end_is_refused_before_it_fills_memory(monkeypatch):
-    monkeypatch.setattr(json_stream, "LONGEST", 1000)
+    monkeypatch.setattr(json_stream, "MAX_ELEMENT_CHARACTERS", 1000)
     with pytest.raises(BadContent) as refusal:
         opened('["' + "x" * 100_000, 100).value()
     assert refusal.value.code == "too_large"

@@ -43,22 +43,22 @@ def read_import(source: ByteSource, kind: str, reading: Reading) -> Points:
     reading.check_columns(source.label, ())
     try:
         with source.open() as stream:
-            points, left_out = _points(stream, kind, reading)
+            points, n_dropped = _points(stream, kind, reading)
         code = "no_places"
     except BadContent as bad:
         points, code = None, bad.code
     if points is None:
         raise Unreadable(source, code=code)
     if reading.options.hours:
-        points = _clocked(points, reading.options)
+        points = _with_local_times(points, reading.options)
     log.info(
-        f"{source} is {IMPORTS[kind]}: {len(points)} points; dropped {left_out} entries "
+        f"{source} is {IMPORTS[kind]}: {len(points)} points; dropped {n_dropped} entries "
         "without a valid place and time"
     )
     return points
 
 
-def _clocked(points: Points, options: ReadOptions) -> Points:
+def _with_local_times(points: Points, options: ReadOptions) -> Points:
     """Replace local times that are only UTC. Exports write offset 0 when they mean UTC."""
     if points.local_us is None or points.moment_us is None:
         return points
@@ -84,7 +84,7 @@ def _fixes(stream: BinaryIO, kind: str, reading: Reading) -> Iterator[Fix | None
     elif kind == "owntracks":
         yield from owntracks_fixes(content)
     else:
-        read = {"records": record_fixes, "month": month_fixes, "overland": overland_fixes}
-        yield from read[kind](content, zone)
+        readers = {"records": record_fixes, "month": month_fixes, "overland": overland_fixes}
+        yield from readers[kind](content, zone)
     if content.peek():
         raise BadContent(code="not_json")  # something follows the end
