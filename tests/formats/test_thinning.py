@@ -11,7 +11,7 @@ from nomadp.formats.point_files import read_points
 from nomadp.formats.points import Points, number_names
 from nomadp.formats.presets import Reading
 from nomadp.formats.stops import StopRule, stops
-from nomadp.formats.thinning import Thinning, along, every
+from nomadp.formats.thinning import Thinning, evenly_spaced, first_in_intervals
 
 MINUTE = 60_000_000
 METRE = 1 / 111_195  # degrees of latitude
@@ -37,14 +37,14 @@ def rows(points):
 
 def test_of_each_stretch_the_first_point_is_kept_and_the_last_of_all():
     walk = track([(0, 0), (1, 10), (4.9, 20), (5, 30), (9, 40), (21, 50), (22, 60)], [(3, 0)])
-    thin = every(walk, 300)
+    thin = first_in_intervals(walk, 300)
     assert rows(thin) == [(0, 0), (5, 30), (21, 50), (22, 60), (3, 0)]
     assert thin.lengths.tolist() == [4, 1]
 
 
 def test_points_stand_evenly_along_the_way_with_their_times():
     walk = track([(0, 0), (10, 100), (20, 400)], [(5, 7)])
-    thin = along(walk, 5)
+    thin = evenly_spaced(walk, 5)
     assert rows(thin)[:5] == [(0, 0), (10, 100), (13.333, 200), (16.667, 300), (20, 400)]
     assert rows(thin)[5:] == [(5, 7)] * 5
     assert thin.tids == ("1", "2")
@@ -52,16 +52,16 @@ def test_points_stand_evenly_along_the_way_with_their_times():
 
 def test_untimed_tracks_can_be_spaced_but_not_timed():
     walk = track([(0, 0), (1, 100)], timed=False)
-    assert along(walk, 3).moment_us is None
+    assert evenly_spaced(walk, 3).moment_us is None
     with refused(DomainError, "times_required"):
-        every(walk, 60)
+        first_in_intervals(walk, 60)
     with refused(DomainError, "times_required"):
         stops(walk, StopRule())
 
 
 def test_the_way_across_the_date_line_is_the_short_one():
     lat, lng = np.zeros(2), np.array([179.0, -179.0])
-    found = along(Points(np.array([0, 2]), lat, lng, ("1",)), 5).lng
+    found = evenly_spaced(Points(np.array([0, 2]), lat, lng, ("1",)), 5).lng
     assert found.tolist() == [179.0, 179.5, 180.0, -179.5, -179.0]
 
 
@@ -74,7 +74,7 @@ def test_the_way_across_the_date_line_is_the_short_one():
 )
 def test_ends_are_kept_to_the_bit_and_spaces_are_equal(metres, count):
     walk = track(*([(k, m) for k, m in enumerate(journey)] for journey in metres))
-    thin = along(walk, count)
+    thin = evenly_spaced(walk, count)
     assert thin.lengths.tolist() == [count] * len(metres)
     for k in range(len(metres)):
         mine = slice(thin.offsets[k], thin.offsets[k + 1])

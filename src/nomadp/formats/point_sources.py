@@ -52,10 +52,10 @@ READABLE = (*OUTPUTS, ".gpx")
 PARQUET = (".parquet", ".geoparquet")
 SPLIT_HOURS = 3.0
 """By default, longer gaps split an export, which may cover months."""
-VALUES = ("no_places", "raw_only", "too_large")
+VALUE_CODES = ("no_places", "raw_only", "too_large")
 """Codes of errors that depend on the values in a file, not on its format."""
-FATAL = ("bomb", "damaged_archive", "locked_archive")
-"""Codes of errors in a file inside an archive that reject the whole archive."""
+FATAL_CODES = ("bomb", "damaged_archive", "locked_archive")
+"""If a file inside an archive has one of these errors, the whole archive is rejected."""
 
 Paths = Source | Sequence[Source]
 """One file, folder or frame, or several that are read together."""
@@ -90,26 +90,26 @@ def read_any_points(paths: Paths, reading: Reading) -> Points | None:
 
 
 def _read_all(paths: Paths, reading: Reading, locations: LocationSet | None) -> Points | None:
-    one = isinstance(paths, str | PathLike | ArrowObject)
-    listed: Any = [paths] if one else paths
-    files = [file for source in listed for file in _framed_or_files(source, reading)]
+    is_single = isinstance(paths, str | PathLike | ArrowObject)
+    sources: Any = [paths] if is_single else paths
+    files = [file for source in sources for file in _frame_or_files(source, reading)]
     if not files:
         raise SchemaError("at least one file must be given, got none", code="no_files")
-    parts = [_lenient(reading, _read, file, reading, locations) for file in files]
+    parts = [_read_leniently(reading, _read, file, reading, locations) for file in files]
     return _joined(parts, lenient=reading.options.lenient)
 
 
-def _lenient(
-    reading: Reading, read: Callable[..., Points | None], *given: Any
+def _read_leniently(
+    reading: Reading, read: Callable[..., Points | None], *arguments: Any
 ) -> Points | None:
     """Read points. A lenient reader gets None for a known format without usable values."""
     try:
-        return read(*given)
+        return read(*arguments)
     except (BadRows, Unreadable) as refusal:
-        is_form = isinstance(refusal, Unreadable) and refusal.code not in VALUES
-        if is_form or not reading.options.lenient:
+        is_format_error = isinstance(refusal, Unreadable) and refusal.code not in VALUE_CODES
+        if is_format_error or not reading.options.lenient:
             raise
-    log.info(f"{given[0]}: no usable values")
+    log.info(f"{arguments[0]}: no usable values")
     return None
 
 
@@ -129,7 +129,7 @@ def _same_columns(parts: Sequence[Points]) -> list[Points]:
     ]
 
 
-def _framed_or_files(source: Source, reading: Reading) -> list[Any]:
+def _frame_or_files(source: Source, reading: Reading) -> list[Any]:
     """A frame unchanged; for a path, the files at it."""
     frame = as_frame(source)
     return _files(Path(source), reading) if frame is None else [frame]  # type: ignore[arg-type]
@@ -175,23 +175,25 @@ def _is_readable(file: Path) -> bool:
 
 def _read(file: Path | Frame, reading: Reading, locations: LocationSet | None) -> Points | None:
     if isinstance(file, Frame):
-        return _shaped(read_frame_points(file, reading, locations), reading)
+        return _split_and_thinned(read_frame_points(file, reading, locations), reading)
     if reading.preset in LAYOUTS:
-        return _shaped(_checkins(file, reading), reading)
+        return _split_and_thinned(_read_checkin_points(file, reading), reading)
     if reading.preset == "porto":
-        return _shaped(read_porto_points(file, reading.options), reading)
+        return _split_and_thinned(read_porto_points(file, reading.options), reading)
     if reading.preset == "geolife":
-        return _shaped(read_geolife_points(file, reading.options), reading)
+        return _split_and_thinned(read_geolife_points(file, reading.options), reading)
     if file.is_dir():
-        world = read_locations(file / LOCATIONS)
-        return _shaped(read_table_points(file / TRAJECTORIES, reading, world), reading)
+        folder_locations = read_locations(file / LOCATIONS)
+        return _split_and_thinned(
+            read_table_points(file / TRAJECTORIES, reading, folder_locations), reading
+        )
     if not file.name.endswith(PARQUET):
         source = file_source(file, reading.options.progress)
         if is_zip(source.head()):
-            return _archived(file, reading)
+            return _read_archive(file, reading)
         if kind := _kind(file):
-            return _known(unpacked(source), kind, reading)
-    return _shaped(_table(file, reading, locations), reading)
+            return _read_kind(unpacked(source), kind, reading)
+    return _split_and_thinned(_read_table(file, reading, locations), reading)
 
 
 def _kind(path: Path) -> str | None:
@@ -207,21 +209,23 @@ def _kind(path: Path) -> str | None:
     return "geojson" if kind is None and path.name.endswith(GEOJSON) else kind
 
 
-def _known(source: ByteSource, kind: str, reading: Reading) -> Points | None:
+def _read_kind(source: ByteSource, kind: str, reading: Reading) -> Points | None:
     if kind == "geojson":
-        return _shaped(read_geojson_points(source, reading), reading)
+        return _split_and_thinned(read_geojson_points(source, reading), reading)
     if kind == "gpx":
         reading.check_columns(source.label, ())
-        return _shaped(read_gpx_points(source, reading.options), reading)
+        return _split_and_thinned(read_gpx_points(source, reading.options), reading)
     points = read_import(source, kind, reading)
-    return _shaped(points, reading, None if points.moment_us is None else SPLIT_HOURS)
+    return _split_and_thinned(
+        points, reading, None if points.moment_us is None else SPLIT_HOURS
+    )
 
 
-def _shaped(
-    points: Points, reading: Reading, usual_hours: float | None = None
+def _split_and_thinned(
+    points: Points, reading: Reading, default_hours: float | None = None
 ) -> Points | None:
     """Split points at gaps and thin them, as the options say."""
-    hours = usual_hours if reading.split_hours is None else reading.split_hours
+    hours = default_hours if reading.split_hours is None else reading.split_hours
     if hours is not None and reading.split_hours is None:
         log.info(
             f"a new trajectory starts after a gap of more than {hours:g} h (--split-hours)"
@@ -233,8 +237,10 @@ def _shaped(
     if not reading.thinning:
         return points if hours is None else points.split(hours)
     thinned = reading.thinning.of(points, hours, always=always)
-    left = "none" if thinned is None else f"{len(thinned)} in {len(thinned.tids)} trajectories"
-    log.info(f"thinned {len(points)} points to {left} by the rule {reading.thinning}")
+    remaining = (
+        "none" if thinned is None else f"{len(thinned)} in {len(thinned.tids)} trajectories"
+    )
+    log.info(f"thinned {len(points)} points to {remaining} by the rule {reading.thinning}")
     return thinned
 
 
@@ -245,35 +251,38 @@ def _usable(points: Points, reading: Reading) -> Points:
     return usable
 
 
-def _archived(path: Path, reading: Reading) -> Points | None:
+def _read_archive(path: Path, reading: Reading) -> Points | None:
     """Read all supported files in a zip file. The log counts the others."""
     kinds: dict[ByteSource, str] = {}
-    refusals = []
-    listed = zip_entries(path)
-    for packed in listed:
+    errors = []
+    entries = zip_entries(path)
+    for entry in entries:
         try:
-            source = unpacked(packed)
+            source = unpacked(entry)
             if kind := detect_kind(source):
                 kinds[source] = kind
-        except Unreadable as refusal:
-            if refusal.code in FATAL:
+        except Unreadable as error:
+            if error.code in FATAL_CODES:
                 raise
-            refusals.append(refusal)
+            errors.append(error)
     if not kinds:
         raise (
-            refusals[0]
-            if len(listed) == 1 and refusals
+            errors[0]
+            if len(entries) == 1 and errors
             else Unreadable(path, code="empty_archive")
         )
     if "records" in kinds.values():
         # The months in an archive contain the same trajectories again.
         kinds = {source: kind for source, kind in kinds.items() if kind != "month"}
-    log.info(f"{path}: read {len(kinds)} of {len(listed)} files")
-    parts = [_lenient(reading, _known, source, kind, reading) for source, kind in kinds.items()]
+    log.info(f"{path}: read {len(kinds)} of {len(entries)} files")
+    parts = [
+        _read_leniently(reading, _read_kind, source, kind, reading)
+        for source, kind in kinds.items()
+    ]
     return _joined(parts, lenient=reading.options.lenient)
 
 
-def _table(file: Path, reading: Reading, locations: LocationSet | None) -> Points:
+def _read_table(file: Path, reading: Reading, locations: LocationSet | None) -> Points:
     if not file.name.endswith(TABLES):
         raise SchemaError(
             f"{file} must be an export of trajectories or end in {', '.join(READABLE)}, but "
@@ -286,25 +295,25 @@ def _table(file: Path, reading: Reading, locations: LocationSet | None) -> Point
     return points
 
 
-def _checkins(path: Path, reading: Reading) -> Points:
-    read = read_checkins(path, reading.preset, progress=reading.options.progress)
-    lines = ", ".join(map(str, read.malformed_lines))
+def _read_checkin_points(path: Path, reading: Reading) -> Points:
+    checkins = read_checkins(path, reading.preset, progress=reading.options.progress)
+    lines = ", ".join(map(str, checkins.malformed_lines))
     log.info(
         f"{path}: read the columns of {reading.preset}; each user has one trajectory; dropped "
-        f"{read.malformed} of {read.rows} rows as malformed"
+        f"{checkins.malformed} of {checkins.rows} rows as malformed"
         + (f", the first in lines {lines}" if lines else "")
     )
     column = {
-        "uid": Text(read.uid, read.user_ids),
+        "uid": Text(checkins.uid, checkins.user_ids),
         "datetime": Times(
-            read.moment_us,
+            checkins.moment_us,
             are_positions=False,
-            local_us=local_times(read.moment_us, reading.options)
+            local_us=local_times(checkins.moment_us, reading.options)
             if reading.options.hours
             else None,
         ),
-        "lat": read.lat,
-        "lng": read.lng,
-        "location_id": Text(read.place, read.place_ids),
+        "lat": checkins.lat,
+        "lng": checkins.lng,
+        "location_id": Text(checkins.place, checkins.place_ids),
     }
-    return points_of(Table(str(path), len(read.uid), column, lambda row: f"row {row + 1}"))
+    return points_of(Table(str(path), len(checkins.uid), column, lambda row: f"row {row + 1}"))

@@ -46,7 +46,10 @@ class People:
 
     @classmethod
     def of(cls, uids: Iterable[object]) -> "People":
-        """Count the user ids of all trajectories, with 8 bytes of memory for each."""
+        """Count the user ids of all trajectories, with 8 bytes of memory for each.
+
+        Ids are compared by their 64-bit hashes. A collision is so rare that it is ignored.
+        """
         counts = np.unique(np.fromiter(map(hash, uids), np.int64), return_counts=True)[1]
         return cls(len(counts), int(counts.max()))
 
@@ -116,24 +119,24 @@ class Points(Pieces):
         """The local hour of the week in which each begins: 0 is Monday, 0 to 1 h."""
         if self.local_us is None:
             return None
-        begin_us = self.local_us[self.offsets[:-1]]
-        if unknown := int(np.count_nonzero(begin_us == UNKNOWN_CLOCK)):
+        start_us = self.local_us[self.offsets[:-1]]
+        if unknown := int(np.count_nonzero(start_us == UNKNOWN_CLOCK)):
             raise DomainError(
                 "every trajectory must have a time zone, which gives the hour in which it "
-                f"begins, got {unknown} of {len(begin_us)} with times in UTC only; set the "
+                f"begins, got {unknown} of {len(start_us)} with times in UTC only; set the "
                 "time zone with --time-zone, even if it is UTC",
                 code="hours_unknown",
                 unknown=unknown,
-                trajectories=len(begin_us),
+                trajectories=len(start_us),
             )
-        return hours_of(begin_us)
+        return hours_of(start_us)
 
     def hour(self, k: int) -> int | None:
         """The hour in which trajectory ``k`` begins; None if unknown."""
-        begin_us = None if self.local_us is None else self.local_us[self.offsets[k : k + 1]]
-        if begin_us is None or begin_us[0] == UNKNOWN_CLOCK:
+        start_us = None if self.local_us is None else self.local_us[self.offsets[k : k + 1]]
+        if start_us is None or start_us[0] == UNKNOWN_CLOCK:
             return None
-        return int(hours_of(begin_us)[0])
+        return int(hours_of(start_us)[0])
 
     @property
     def people(self) -> People | None:
@@ -145,33 +148,40 @@ class Points(Pieces):
         """The points of several files. Equal tids in two files are different trajectories."""
         if len(parts) == 1:
             return parts[0]
-        column = {f.name: [getattr(part, f.name) for part in parts] for f in fields(cls)}
+        column = {
+            column_field.name: [getattr(part, column_field.name) for part in parts]
+            for column_field in fields(cls)
+        }
         for name in ("uids", "location_ids"):
-            without = sum(values is None for values in column[name])
-            if 0 < without < len(parts):
+            n_without = sum(values is None for values in column[name])
+            if 0 < n_without < len(parts):
                 raise SchemaError(
                     f"files that are read together must all have {name} or all lack it, got "
-                    f"{without} of {len(parts)} without; read them separately",
+                    f"{n_without} of {len(parts)} without; read them separately",
                     code="partly_given",
                     column=name,
-                    without=without,
+                    without=n_without,
                     files=len(parts),
                 )
 
-        flat: dict[str, Any] = {}
+        joined_columns: dict[str, Any] = {}
         for name, pieces in column.items():
             join = concatenated if isinstance(pieces[0], tuple) else np.concatenate
-            flat[name] = None if any(piece is None for piece in pieces) else join(pieces)
+            joined_columns[name] = (
+                None if any(piece is None for piece in pieces) else join(pieces)
+            )
         lengths = np.concatenate([part.lengths for part in parts])
-        joined = cls(**{**flat, "offsets": np.concatenate([[0], np.cumsum(lengths)])})
+        joined = cls(**{**joined_columns, "offsets": np.concatenate([[0], np.cumsum(lengths)])})
         return replace(joined, tids=joined.names())
 
     def select(self, keep: NDArray[np.bool_]) -> "Points":
         """Only the points to ``keep``. Trajectories without any of them are dropped."""
         lengths = np.bincount(self.owner[keep], minlength=len(self.tids))
-        left = np.flatnonzero(lengths)
-        offsets = np.concatenate([[0], np.cumsum(lengths[left])])
-        return self.rearranged(offsets, np.flatnonzero(keep), left, _at(self.tids, left) or ())
+        nonempty = np.flatnonzero(lengths)
+        offsets = np.concatenate([[0], np.cumsum(lengths[nonempty])])
+        return self.rearranged(
+            offsets, np.flatnonzero(keep), nonempty, _taken(self.tids, nonempty) or ()
+        )
 
     def usable(self, *, by_place: bool) -> "Points":
         """Without unusable points. No trajectory is dropped.
@@ -183,8 +193,8 @@ class Points(Pieces):
         keep = ~np.isnan(lat)
         if self.location_ids is not None and not by_place:
             keep |= np.array([name != "" for name in self.location_ids], dtype=np.bool_)
-        select = np.bincount(self.owner[keep], minlength=len(self.tids))
-        keep[self.offsets[:-1][select == 0]] = True
+        n_usable = np.bincount(self.owner[keep], minlength=len(self.tids))
+        keep[self.offsets[:-1][n_usable == 0]] = True
         return replace(self, lat=lat, lng=lng).select(keep)
 
     def split(self, gap_hours: float) -> "Points":
@@ -208,9 +218,9 @@ class Points(Pieces):
             self.lat[rows],
             self.lng[rows],
             tids,
-            _at(self.uids, owner),
+            _taken(self.uids, owner),
             None if self.moment_us is None else self.moment_us[rows],
-            _at(self.location_ids, rows),
+            _taken(self.location_ids, rows),
             None if self.local_us is None else self.local_us[rows],
         )
 
@@ -221,7 +231,7 @@ def hours_of(local_us: Indices) -> Indices:
 
 
 def local_times_at(hours: Indices) -> Indices:
-    """Local times in these hours of the week."""
+    """Local times in these hours of the week, in the first days of 1970 (or just before)."""
     return (hours - 3 * 24) * HOUR_US
 
 
@@ -229,7 +239,7 @@ def concatenated(pieces: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(chain.from_iterable(pieces))
 
 
-def _at(values: tuple[str, ...] | None, rows: Indices) -> tuple[str, ...] | None:
+def _taken(values: tuple[str, ...] | None, rows: Indices) -> tuple[str, ...] | None:
     return None if values is None else tuple(values[k] for k in rows)
 
 
@@ -238,10 +248,11 @@ def group_rows(keys: Sequence[Indices]) -> tuple[Indices, Indices]:
 
     Rows are in the same group if all their keys are equal.
     """
-    pair = np.zeros(len(keys[0]), dtype=np.int64)
+    # Renumber the pairs after each key, so that the product of all key ranges cannot overflow.
+    group = np.zeros(len(keys[0]), dtype=np.int64)
     for key in keys:
-        _, pair = np.unique(pair * (int(key.max(initial=0)) + 1) + key, return_inverse=True)
-    _, first, inverse = np.unique(pair, return_index=True, return_inverse=True)
+        _, group = np.unique(group * (int(key.max(initial=0)) + 1) + key, return_inverse=True)
+    _, first, inverse = np.unique(group, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
     return rank[inverse], np.sort(first)

@@ -40,9 +40,9 @@ __all__ = ["read_geolife_points", "read_gpx_points", "read_porto_points"]
 log = logging.getLogger(__name__)
 
 PORTO = {"TAXI_ID": Kind.TEXT, "TIMESTAMP": Kind.WHOLE, "POLYLINE": Kind.TEXT}
-STEP_US = 15_000_000
-HEADER_LINES = 6
-FIELDS = 7
+PORTO_STEP_US = 15_000_000  # between two points of a polyline
+PLT_HEADER_LINES = 6
+PLT_FIELDS = 7
 LAT, LNG, DATE, TIME = 0, 1, 5, 6
 
 
@@ -75,7 +75,7 @@ class _Track(XmlStream):
         self.times: list[str] = []
         self.lines: list[int] = []
         self.lengths: list[int] = []
-        self.others = 0  # waypoints and points of routes
+        self.n_other_points = 0  # waypoints and points of routes
 
     def start(self, name: str, attributes: dict[str, str]) -> bool:
         if not self.open and name != "gpx":
@@ -85,12 +85,12 @@ class _Track(XmlStream):
         elif name == "trkpt":
             self._point(attributes)
         elif name in ("wpt", "rtept"):
-            self.others += 1
+            self.n_other_points += 1
         return name == "time" and self.open[-1] == "trkpt"
 
     def _point(self, attributes: dict[str, str]) -> None:
-        is_whole = bool(self.lengths) and {"lat", "lon"} <= attributes.keys()
-        if not (is_whole or self._lenient):
+        is_complete = bool(self.lengths) and {"lat", "lon"} <= attributes.keys()
+        if not (is_complete or self._lenient):
             raise BadValue(
                 self.line,
                 "a trkpt must be in a trkseg and have lat and lon, got one that is not",
@@ -122,12 +122,12 @@ def _gpx_points(path: ByteSource, track: _Track, options: ReadOptions) -> Points
     except BadValue as bad:
         row, rule, facts = bad.row, bad.rule, bad.facts
     else:
-        empty = len(track.lengths) - len(lengths)
+        n_empty = len(track.lengths) - len(lengths)
         # A folder may have hundreds of files, so only unusual ones are logged.
-        if empty or track.others:
+        if n_empty or track.n_other_points:
             log.info(
-                f"{path}: {len(lengths)} track segments are trajectories; ignored {empty} "
-                f"empty segments and {track.others} points of routes and waypoints"
+                f"{path}: {len(lengths)} track segments are trajectories; ignored {n_empty} "
+                f"empty segments and {track.n_other_points} points of routes and waypoints"
             )
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         moment_us = None if times is None or times.are_positions else times.values
@@ -142,24 +142,26 @@ def read_porto_points(path: Path, options: ReadOptions) -> Points:
     table = read_table(path, lambda header: require_columns(path, header, PORTO), options)
     lines = _polylines(table)
     lengths = np.array([len(line) for line in lines])
-    kept = np.flatnonzero(lengths)
+    rows = np.flatnonzero(lengths)
     log.info(
         f"{path}: read TAXI_ID as uid, TIMESTAMP plus 15 s per point as datetime, and POLYLINE "
-        f"as lng and lat; trips are numbered; dropped {len(lines) - len(kept)} of {len(lines)} "
+        f"as lng and lat; trips are numbered; dropped {len(lines) - len(rows)} of {len(lines)} "
         "trips without a position"
     )
-    if not len(kept):
+    if not len(rows):
         raise BadRows(
             f"{path} must have at least one trip with a position, got none",
             code="no_points",
         )
-    flat = np.array([position for line in lines for position in line], dtype=np.float64)
-    offsets = np.concatenate([[0], np.cumsum(lengths[kept])])
-    seq = np.arange(len(flat)) - np.repeat(offsets[:-1], lengths[kept])
-    start_us = np.repeat(table.column["TIMESTAMP"][kept] * 1_000_000, lengths[kept])
-    uid = table.column["TAXI_ID"].at(kept)
-    moment_us = start_us + seq * STEP_US
-    points = Points(offsets, flat[:, 1], flat[:, 0], number_names(len(kept)), uid, moment_us)
+    lng_lat = np.array([position for line in lines for position in line], dtype=np.float64)
+    offsets = np.concatenate([[0], np.cumsum(lengths[rows])])
+    seq = np.arange(len(lng_lat)) - np.repeat(offsets[:-1], lengths[rows])
+    start_us = np.repeat(table.column["TIMESTAMP"][rows] * 1_000_000, lengths[rows])
+    uid = table.column["TAXI_ID"].at(rows)
+    moment_us = start_us + seq * PORTO_STEP_US
+    points = Points(
+        offsets, lng_lat[:, 1], lng_lat[:, 0], number_names(len(rows)), uid, moment_us
+    )
     return (
         replace(points, local_us=local_times(moment_us, options)) if options.hours else points
     )
@@ -169,15 +171,15 @@ def _polylines(table: Table) -> list[list[Any]]:
     text: Text = table.column["POLYLINE"]
     parsed = [_polyline(value) for value in text.values]
     if None in parsed:
-        bad = parsed.index(None)
-        row = int(np.flatnonzero(text.codes == bad)[0])
-        place = table.row_label(row)
+        bad_code = parsed.index(None)
+        row = int(np.flatnonzero(text.codes == bad_code)[0])
+        row_label = table.row_label(row)
         raise BadRows(
-            f"{table.path}: {place}: POLYLINE must be a list of [longitude, latitude], got "
+            f"{table.path}: {row_label}: POLYLINE must be a list of [longitude, latitude], got "
             "another value",
             code="not_a_polyline",
             column="POLYLINE",
-            **row_attribute(place),
+            **row_attribute(row_label),
         )
     return [parsed[code] or [] for code in text.codes]
 
@@ -187,16 +189,16 @@ def _polyline(value: str) -> list[Any] | None:
         line = json.loads(value)
     except (ValueError, RecursionError):
         return None
-    good = isinstance(line, list) and all(_is_position(position) for position in line)
-    return line if good else None
+    is_valid = isinstance(line, list) and all(_is_position(position) for position in line)
+    return line if is_valid else None
 
 
 def _is_position(position: Any) -> bool:
     if not isinstance(position, list) or len(position) != 2:
         return False
     lng, lat = position
-    plain = all(isinstance(n, int | float) and not isinstance(n, bool) for n in position)
-    return plain and -180 <= lng <= 180 and -90 <= lat <= 90
+    is_numeric = all(isinstance(n, int | float) and not isinstance(n, bool) for n in position)
+    return is_numeric and -180 <= lng <= 180 and -90 <= lat <= 90
 
 
 def read_geolife_points(path: Path, options: ReadOptions) -> Points:
@@ -210,7 +212,7 @@ def read_geolife_points(path: Path, options: ReadOptions) -> Points:
     )
     pieces = []
     for k, file in enumerate(files):
-        pieces.append(_read(file))
+        pieces.append(_read_plt(file))
         if options.progress is not None:
             options.progress(k + 1, len(files))
     lat, lng, moment_us = (np.concatenate(column) for column in zip(*pieces, strict=True))
@@ -232,10 +234,10 @@ def _user(file: Path) -> str:
     return parent.parent.name if parent.name == "Trajectory" else parent.name
 
 
-def _read(file: Path) -> tuple[Floats, Floats, NDArray[np.int64]]:
+def _read_plt(file: Path) -> tuple[Floats, Floats, NDArray[np.int64]]:
     """The latitudes, longitudes and moments of one file, in order of time."""
     try:
-        lines = file.read_text(encoding="latin-1").splitlines()[HEADER_LINES:]
+        lines = file.read_text(encoding="latin-1").splitlines()[PLT_HEADER_LINES:]
     except OSError as error:
         raise SchemaError(
             f"{file} cannot be read: {error.strerror or error}",
@@ -245,18 +247,18 @@ def _read(file: Path) -> tuple[Floats, Floats, NDArray[np.int64]]:
     rows = [line.split(",") for line in lines if line.strip()]
     if not rows:
         raise BadRows(
-            f"{file} must have points after its {HEADER_LINES} header lines, got none",
+            f"{file} must have points after its {PLT_HEADER_LINES} header lines, got none",
             code="no_points",
         )
     try:
-        torn = [k for k, row in enumerate(rows) if len(row) != FIELDS]
-        if torn:
+        wrong_width = [k for k, row in enumerate(rows) if len(row) != PLT_FIELDS]
+        if wrong_width:
             raise BadValue(
-                torn[0],
-                f"must have {FIELDS} fields, got {len(rows[torn[0]])}",
+                wrong_width[0],
+                f"must have {PLT_FIELDS} fields, got {len(rows[wrong_width[0]])}",
                 code="wrong_field_count",
-                fields=len(rows[torn[0]]),
-                expected=FIELDS,
+                fields=len(rows[wrong_width[0]]),
+                expected=PLT_FIELDS,
             )
         lat, lng = degrees([row[LAT] for row in rows], [row[LNG] for row in rows])
         moment_us = Moments(ReadOptions(UTC)).add([f"{row[DATE]}T{row[TIME]}" for row in rows])
@@ -265,5 +267,5 @@ def _read(file: Path) -> tuple[Floats, Floats, NDArray[np.int64]]:
     else:
         order = np.argsort(moment_us, kind="stable")
         return lat[order], lng[order], moment_us[order]
-    line = HEADER_LINES + 1 + row
+    line = PLT_HEADER_LINES + 1 + row
     raise BadRows(f"{file}: line {line}: {rule}", line=line, **facts)

@@ -25,7 +25,7 @@ __all__ = [
     "DATETIME",
     "as_text",
     "list_parts",
-    "ids_of",
+    "location_id_column",
     "texts",
     "trajectories_of",
 ]
@@ -44,17 +44,17 @@ def trajectories_of(
     With ``hours``, the column `datetime` gives the local time at which each begins.
     """
     tids = texts("tid", _column(batch, "tid"))
-    empty = pc.sum(pc.equal(pc.binary_length(tids), 0)).as_py()
-    if empty:
+    n_empty = pc.sum(pc.equal(pc.binary_length(tids), 0)).as_py()
+    if n_empty:
         raise SchemaError(
-            f"tid must not be empty, got {empty} empty of {len(tids)}",
+            f"tid must not be empty, got {n_empty} empty of {len(tids)}",
             code="value_empty",
             column="tid",
-            empty=empty,
+            empty=n_empty,
         )
     offsets, items = list_parts(_column(batch, "location_ids"))
     ids = texts("location_ids", items)
-    index = pc.index_in(ids, value_set=ids_of(locations).cast(ids.type))
+    index = pc.index_in(ids, value_set=location_id_column(locations).cast(ids.type))
     if index.null_count:
         raise DomainError(
             f"every location id must be in the location set of {len(locations)}, got "
@@ -65,12 +65,12 @@ def trajectories_of(
             points=len(index),
             size=len(locations),
         )
-    when = _hours(batch) if hours else None
-    return TrajectorySet(offsets, index.to_numpy(), tuple(tids.to_pylist()), when)
+    hours_of_week = _hours(batch) if hours else None
+    return TrajectorySet(offsets, index.to_numpy(), tuple(tids.to_pylist()), hours_of_week)
 
 
 def _hours(batch: pa.RecordBatch) -> Indices | None:
-    """The hour of the week in which each begins; None without local times."""
+    """The hour of the week in which each trajectory begins; None without local times."""
     if (
         DATETIME not in batch.schema.names
         or batch.column(DATETIME).null_count == batch.num_rows
@@ -171,6 +171,6 @@ def as_text(name: str, column: Any) -> Any:
 
 
 @lru_cache(maxsize=4)
-def ids_of(locations: LocationSet) -> Any:
+def location_id_column(locations: LocationSet) -> Any:
     """The ids as an Arrow column, cached so that it is not built for every batch."""
     return pa.array(locations.ids, pa.string())
