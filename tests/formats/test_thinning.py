@@ -168,5 +168,5 @@ def test_stops_do_not_depend_on_how_many_distances_are_taken_at_once(monkeypatch
     rng = np.random.default_rng(3)
     walk = track([(k, m) for k, m in enumerate(np.cumsum(rng.normal(0, 60, 700)))])
     whole = rows(stops(walk, StopRule()))
-    monkeypatch.setattr(module, "AT_ONCE", 3)
+    monkeypatch.setattr(module, "BLOCK_POINTS", 3)
     assert rows(stops(walk, StopRule())) == whole

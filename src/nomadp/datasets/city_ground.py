@@ -15,7 +15,7 @@ from nomadp.datasets.city_layout import (
     Districts,
     districts_of,
     river_km,
-    turned,
+    rotated,
 )
 from nomadp.geometry import Floats
 
@@ -63,7 +63,7 @@ def _streets(districts: Districts) -> list[Floats]:
             half_km = float(np.sqrt(reach_km**2 - offset_km**2))
             across = np.array([[offset_km, -half_km], [offset_km, half_km]])
             angle = np.full(2, turn_rad)
-            streets += [turned(line, angle) + middle_km for line in (across, across[:, ::-1])]
+            streets += [rotated(line, angle) + middle_km for line in (across, across[:, ::-1])]
     return streets
 
 
