@@ -8,7 +8,7 @@ from typing import Any
 import nomadp
 from nomadp.demo.experiment import FULL, QUICK, Findings, Progress, explore
 from nomadp.demo.payload import payload
-from nomadp.demo.sentences import audit_words, gallery_words, verdicts
+from nomadp.demo.sentences import audit_sentences, gallery_sentences, verdicts
 from nomadp.demo.tables import audit_details, audit_table, curve_tables, gallery_table
 from nomadp.formats.atomic import write_bytes_atomically
 from nomadp.page import page, paragraphs
@@ -47,10 +47,10 @@ def render(findings: Findings) -> str:
         "people": f"{plan.survey.people:,}",
         "verdicts": paragraphs(verdicts(findings)),
         "curve_tables": curve_tables(findings),
-        "audit_words": paragraphs(audit_words(audit)),
+        "audit_words": paragraphs(audit_sentences(audit)),
         "audit_table": audit_table(audit),
         "audit_details": audit_details(audit),
-        "gallery_words": paragraphs(gallery_words(audit)),
+        "gallery_words": paragraphs(gallery_sentences(audit)),
         "gallery_table": gallery_table(audit),
     }
     text = {

@@ -120,13 +120,13 @@ def run_collection(
         ) as advance:
             analyst = Analyst(running.address, running.token)
             findings = (
-                *_answered(analyst, bundles[0], advance),
-                *_estimated(analyst, bundles, advance),
+                *_oracle_findings(analyst, bundles[0], advance),
+                *_atlas_findings(analyst, bundles, advance),
             )
         yield Collection(running, reports, findings, analyst.has_pages())
 
 
-def _answered(
+def _oracle_findings(
     analyst: Analyst, bundle: TaskBundle, advance: Callable[[int], None]
 ) -> Iterator[Finding]:
     """Results that the collector computes."""
@@ -142,17 +142,17 @@ def _answered(
         threads.shutdown(wait=False, cancel_futures=True)  # do not wait after Ctrl-C
 
 
-def _estimated(
+def _atlas_findings(
     analyst: Analyst, bundles: Sequence[TaskBundle], advance: Callable[[int], None]
 ) -> Iterator[Finding]:
     """Results computed here from the collector's counts, as for areas of one's own."""
     trips, atlas = bundles
     counts = analyst.counts(atlas.task.id)
     model = fit(atlas.mechanism, counts)
-    terms = {"min_batch_size": atlas.task.min_batch_size, "task": atlas.task.id}
+    task_options = {"min_batch_size": atlas.task.min_batch_size, "task": atlas.task.id}
     for title, query in ATLAS_QUERIES:
         in_districts = {**query, "areas": trips.domain}
-        table = run_query(atlas.mechanism, counts, in_districts, model=model, **terms)
+        table = run_query(atlas.mechanism, counts, in_districts, model=model, **task_options)
         sentence = summary(table, scene_of(table, atlas.locations))
         yield Finding("ATLAS, from whole trajectories", title, sentence)
         advance(1)

@@ -51,7 +51,7 @@ def running_collector(
     with log.open("w", encoding="utf-8") as log_file:
         process = subprocess.Popen(
             command,
-            stdin=subprocess.PIPE,
+            stdin=subprocess.PIPE,  # it closes when this process ends: see `signals`
             stdout=subprocess.PIPE,
             stderr=log_file,
             text=True,
@@ -64,7 +64,7 @@ def running_collector(
 
 
 def _started(process: "subprocess.Popen[str]", log: Path) -> Running:
-    text = _whole_object(process.stdout) if process.stdout is not None else ""
+    text = _first_json_object(process.stdout) if process.stdout is not None else ""
     reply = json.loads(text or "{}")
     if "addresses" in reply:
         address = reply["addresses"]["devices and analysts"]
@@ -78,7 +78,7 @@ def _started(process: "subprocess.Popen[str]", log: Path) -> Running:
     )
 
 
-def _whole_object(lines: IO[str]) -> str:
+def _first_json_object(lines: IO[str]) -> str:
     """The first JSON object that the collector prints; empty if it ends before."""
     text = ""
     for line in lines:
