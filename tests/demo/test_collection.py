@@ -27,8 +27,8 @@ from nomadp.demo.analyst import Analyst, AnswerMissing
 from nomadp.demo.collection import (
     ATLAS_QUERIES,
     FULL,
-    MARK,
     ORACLE_QUERIES,
+    PURPOSE_SUFFIX,
     CollectionPlan,
     run_collection,
 )
@@ -75,7 +75,7 @@ def test_every_device_reports_to_every_task_and_the_analyst_is_answered() -> Non
         assert isinstance(tasks, list)
         assert [each["reports"] for each in tasks] == [SMALL.devices] * 2
         purposes = [each["purpose"] for each in tasks]
-        assert all(each.endswith(MARK) for each in purposes)
+        assert all(each.endswith(PURPOSE_SUFFIX) for each in purposes)
         assert len({each[:12] for each in purposes}) == 2  # as much as a phone shows of each
         with refused(AnswerMissing, "query_refused", status=401):
             Analyst(held.running.address, "another-token").start(tasks[0]["task_id"], [{}])

@@ -36,7 +36,7 @@ START = (0.12, 0.28, 0.60)
 NEXT = np.array([[0.05, 0.35, 0.60], [0.10, 0.25, 0.65], [0.12, 0.18, 0.70]])
 """Transition probabilities between uses, one row per current use."""
 STEP_EXPONENT = 1.6
-"""The pull of a place at distance d is proportional to (STEP_SHIFT_KM + d) ** -this."""
+"""At distance d, a place has a pull proportional to (STEP_SHIFT_KM + d) ** -STEP_EXPONENT."""
 STEP_SHIFT_KM = 0.06
 REACH_KM = 7.0
 """Scale of the exponential cut-off: people rarely cross the whole city."""
@@ -131,7 +131,7 @@ class _TripSimulation:
         return trajectories_of_rows(visited, lengths)
 
     def _appeal_for(self, use: Use) -> Floats:
-        """The probability of each place for a use. If no place has this use, any place may."""
+        """The probability of each place for a use. If no place has the use, all places do."""
         fame = self._layout.fame
         popularity = np.where(self._layout.use == use, fame, 0.0)
         if use is Use.HOME:

@@ -70,9 +70,9 @@ def _streets(districts: Districts) -> list[Floats]:
 def _avenues(middle_km: Floats) -> list[Floats]:
     """The avenues from the centre to every district, and from each district to the next."""
     count = len(middle_km)
-    out = [middle_km[[0, end]] for end in range(1, count)]
-    around = [middle_km[[end % (count - 1) + 1, end]] for end in range(1, count)]
-    return out + around
+    radial = [middle_km[[0, end]] for end in range(1, count)]
+    between = [middle_km[[end % (count - 1) + 1, end]] for end in range(1, count)]
+    return radial + between
 
 
 def _river() -> Floats:

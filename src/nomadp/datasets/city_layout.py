@@ -157,10 +157,10 @@ def _along_avenues(rng: np.random.Generator, middle_km: Floats, count: int) -> F
 def _off_the_river(point: Floats) -> tuple[Floats, Floats]:
     """Move each place in the river to the nearer bank."""
     east_km, north_km = point.T
-    above_km = north_km - river_km(east_km)
-    bank_km = np.copysign(RIVER_WIDTH_KM / 2, above_km)
-    drowned = np.abs(above_km) < RIVER_WIDTH_KM / 2
-    return east_km, np.where(drowned, north_km - above_km + bank_km, north_km)
+    north_of_river_km = north_km - river_km(east_km)
+    bank_km = np.copysign(RIVER_WIDTH_KM / 2, north_of_river_km)
+    in_river = np.abs(north_of_river_km) < RIVER_WIDTH_KM / 2
+    return east_km, np.where(in_river, north_km - north_of_river_km + bank_km, north_km)
 
 
 def river_km(east_km: Floats) -> Floats:

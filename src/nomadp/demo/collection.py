@@ -35,7 +35,7 @@ Stage = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 """Starts a stage with this many steps; yields a function that counts finished steps."""
 
 Query = Mapping[str, Any]
-MARK = ": a demonstration in a simulated city, no person's data"
+PURPOSE_SUFFIX = ": a demonstration in a simulated city, no person's data"
 """Ends every purpose. A list of tasks shows only how the purposes begin."""
 ORACLE_QUERIES: tuple[tuple[str, Query], ...] = (
     ("destinations", {"kind": "hotspots", "at": "ends"}),
@@ -166,10 +166,10 @@ def _bundles(
     # No random delay: nobody wants to wait for an hour in a demonstration.
     options: dict[str, Any] = {"epsilon": plan.epsilon, "end": ends, "send_within": 0}
     places = districts.locations
-    purpose = f"Between which districts people travel{MARK}"
+    purpose = f"Between which districts people travel{PURPOSE_SUFFIX}"
     trips = create_task(places, "trips", purpose=purpose, zones=districts, **options)
     advance(1)
-    purpose = f"Where people go{MARK}"
+    purpose = f"Where people go{PURPOSE_SUFFIX}"
     codebook = {"length": plan.length, "size": plan.codewords}
     atlas = create_task(places, "atlas", purpose=purpose, **options, **codebook)
     advance(1)

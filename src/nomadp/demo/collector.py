@@ -12,7 +12,7 @@ from nomadp.errors import NomadpError
 
 __all__ = ["CollectorFailed", "Running", "running_collector"]
 
-END_S = 2.0
+SHUTDOWN_S = 2.0
 """How long the collector may take to end; the demonstration itself has three seconds."""
 
 
@@ -58,12 +58,12 @@ def running_collector(
             encoding="utf-8",
         )
         try:
-            yield _started(process, log)
+            yield _wait_for_addresses(process, log)
         finally:
             _end(process)
 
 
-def _started(process: "subprocess.Popen[str]", log: Path) -> Running:
+def _wait_for_addresses(process: "subprocess.Popen[str]", log: Path) -> Running:
     text = _first_json_object(process.stdout) if process.stdout is not None else ""
     reply = json.loads(text or "{}")
     if "addresses" in reply:
@@ -91,7 +91,7 @@ def _first_json_object(lines: IO[str]) -> str:
 def _end(process: "subprocess.Popen[str]") -> None:
     process.terminate()
     try:
-        process.wait(END_S)
+        process.wait(SHUTDOWN_S)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

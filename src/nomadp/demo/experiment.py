@@ -184,8 +184,8 @@ def trajectories_to_show(city: City, count: int) -> tuple[int, ...]:
     for length in by_middle:
         candidates = np.flatnonzero(lengths == length)
         candidates = candidates[np.argsort(-extent_km[candidates], kind="stable")]
-        wanted = min(len(candidates), math.ceil(count / len(by_middle)))
-        queues.append(candidates[(np.arange(wanted) + 1) * len(candidates) // (wanted + 1)])
+        n_wanted = min(len(candidates), math.ceil(count / len(by_middle)))
+        queues.append(candidates[(np.arange(n_wanted) + 1) * len(candidates) // (n_wanted + 1)])
     longest_queue = max(map(len, queues))
     # Alternate between lengths, so that the first ones shown are varied.
     picked = [int(queue[k]) for k in range(longest_queue) for queue in queues if k < len(queue)]

@@ -135,8 +135,9 @@ def gallery_table(report: AuditReport) -> str:
 
 
 def _verdict(verdict: str) -> Cell:
-    good = verdict in ("holds", "flagged")
-    return Cell(f"{'✓' if good else '✗'} {verdict}", f"verdict {'good' if good else 'bad'}")
+    is_good = verdict in ("holds", "flagged")
+    mark, style = ("✓", "good") if is_good else ("✗", "bad")
+    return Cell(f"{mark} {verdict}", f"verdict {style}")
 
 
 def _slack(final: float, transcript: float, epsilon: float) -> str:

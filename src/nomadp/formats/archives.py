@@ -1,8 +1,8 @@
 """Sources of bytes for imports: files, and the contents of zip and gzip files.
 
 Nothing is unpacked to disk. Archives that expand to far more than any export are rejected: by
-the sizes that they state, and by what they expand to while being read (`bounded.py`). A file
-inside an archive is named by its number, because its name may say where somebody went.
+the sizes that they state, and by what they expand to while being read (`bounded.py`). Errors
+name a file inside an archive by its number, because its name may say where somebody went.
 """
 
 import zipfile

@@ -43,7 +43,7 @@ WGS84 = {("OGC", "CRS84"), ("EPSG", "4326")}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Frame:
-    """A frame, streamed once, and its name in errors: its type, and nothing of its content."""
+    """A frame as an Arrow table, with its name in errors, which shows only the frame's type."""
 
     name: str
     table: Any

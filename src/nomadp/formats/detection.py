@@ -1,4 +1,4 @@
-"""Detects the format of a file by its content, because names are localised, changed and wrong.
+"""Detects the format of a file by its content: names may be localised, changed or wrong.
 
 Only the start of a file is read or, in a JSON object, everything up to a distinctive name.
 Skipped values are not parsed.

@@ -69,8 +69,8 @@ class _Track:
             yield None  # times and places cannot be matched
             return
         for row in zip(self.moment_us, self.local_us, self.lat, self.lng, strict=True):
-            known = row[0] != UNKNOWN and not math.isnan(row[2])
-            yield Fix(Instant(row[0], row[1]), row[2], row[3]) if known else None
+            is_complete = row[0] != UNKNOWN and not math.isnan(row[2])
+            yield Fix(Instant(row[0], row[1]), row[2], row[3]) if is_complete else None
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """Files of public locations: `location_id,lat,lng`, or the same as points in GeoJSON.
 
-Files of decoded points have the columns of reports too, so that whatever reads reports reads
-these. Each decoded point has a credible radius.
+Files of decoded points also have the columns of reports, so that every reader of reports can
+read them. Each decoded point has a credible radius.
 """
 
 import json

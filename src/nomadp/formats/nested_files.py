@@ -272,20 +272,20 @@ def nest_file(source: AnyPath, target: AnyPath) -> int:
 
 def _nested(path: Path) -> Iterator[pa.RecordBatch]:
     """Batches of complete trajectories. The last one of a piece waits for the next piece."""
-    row, waiting = 0, None
+    row, incomplete = 0, None
     for piece in _point_tables(path):
-        points = piece if waiting is None else pa.concat_tables([waiting, piece])
+        points = piece if incomplete is None else pa.concat_tables([incomplete, piece])
         points = points.combine_chunks()
         starts = _trajectory_starts(path, points, row)
         if len(starts) > 1:
             yield _nested_batch(points, starts)
-        waiting = points.slice(starts[-1])
+        incomplete = points.slice(starts[-1])
         row += int(starts[-1])
-    if waiting is None:
+    if incomplete is None:
         raise BadRows(
             f"{path} must have at least one row, but it has only a header", code="no_rows"
         )
-    yield _nested_batch(waiting, np.array([0, waiting.num_rows]))
+    yield _nested_batch(incomplete, np.array([0, incomplete.num_rows]))
 
 
 def _point_tables(path: Path) -> Iterator[Any]:
@@ -318,13 +318,14 @@ def _trajectory_starts(path: Path, points: Any, first: int) -> Any:
     changes = np.zeros(max(points.num_rows - 1, 0), dtype=bool)
     for name in {"tid", "uid"} & set(points.column_names):
         changes |= pc.not_equal(points[name][1:], points[name][:-1]).to_numpy()
-    backwards = np.flatnonzero((np.diff(points["seq"].to_numpy()) <= 0) & ~changes)
-    if len(backwards):
+    not_increasing = np.flatnonzero((np.diff(points["seq"].to_numpy()) <= 0) & ~changes)
+    if len(not_increasing):
+        row = first + int(not_increasing[0]) + 2
         raise SchemaError(
-            f"{path}: row {first + int(backwards[0]) + 2} must have a larger seq than the row "
-            "before, which belongs to the same trajectory; sort the file by tid and seq",
+            f"{path}: row {row} must have a larger seq than the row before, which belongs to "
+            "the same trajectory; sort the file by tid and seq",
             code="seq_not_increasing",
-            row=first + int(backwards[0]) + 2,
+            row=row,
         )
     return np.concatenate([[0], np.flatnonzero(changes) + 1])
 

@@ -212,7 +212,7 @@ def _filled(chunks: Any) -> Any:
 
 
 WHOLE_COLUMN = -1
-"""As the row of a BadValue: the type of the whole column is wrong."""
+"""The row of a `BadValue` if the type of the whole column is wrong."""
 
 
 def _text(chunks: Any, *, lenient: bool = False) -> Text:

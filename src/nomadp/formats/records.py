@@ -54,15 +54,15 @@ def object_fixes(entry: Any, zone: tzinfo | None = None) -> Iterator[Fix | None]
     if visit:
         begin, end = _ends(visit, zone)
         others = _list_of(visit, "otherCandidateLocations")
-        visited = _where(visit.get("location")) or _where(next(iter(others), None))
-        yield from spread(begin, end, [visited, visited])
+        visited_place = _where(visit.get("location")) or _where(next(iter(others), None))
+        yield from spread(begin, end, [visited_place, visited_place])
     if activity:
         begin, end = _ends(activity, zone)
         ends = [_where(activity.get(name)) for name in ("startLocation", "endLocation")]
-        timed = _path(activity, zone)
-        between = [] if any(timed) else _waypoints(activity)
-        yield from spread(begin, end, [ends[0], *between, ends[1]])
-        yield from timed
+        path_fixes = _path(activity, zone)
+        waypoints = [] if any(path_fixes) else _waypoints(activity)
+        yield from spread(begin, end, [ends[0], *waypoints, ends[1]])
+        yield from path_fixes
     if not visit and not activity:
         yield None
 

@@ -65,8 +65,8 @@ def segment_fixes(segment: Any, zone: tzinfo | None = None) -> Iterator[Fix | No
     visit, activity = segment.get("visit"), segment.get("activity")
     if isinstance(visit, Mapping):
         candidate = visit.get("topCandidate")
-        visited = _where(candidate.get("placeLocation")) if _is_map(candidate) else None
-        yield from spread(begin, end, [visited, visited])
+        visited_place = _where(candidate.get("placeLocation")) if _is_map(candidate) else None
+        yield from spread(begin, end, [visited_place, visited_place])
     if isinstance(activity, Mapping):
         yield from spread(
             begin, end, [_where(activity.get("start")), _where(activity.get("end"))]

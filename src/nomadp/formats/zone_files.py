@@ -44,7 +44,10 @@ class GeoObject(Protocol):
 
 
 def is_geo(value: object) -> TypeGuard[GeoObject]:
-    """Whether an object has the property. It is not called: that may be slow, or fail."""
+    """Whether an object has the property `__geo_interface__`.
+
+    The property is not evaluated, because that may be slow or fail.
+    """
     return inspect.getattr_static(value, "__geo_interface__", None) is not None
 
 
@@ -108,7 +111,7 @@ def polygons_of(
         names = [
             _name(row, item, name)
             for row, item in enumerate(all_features)
-            for _ in parts[row]  # as often as it has polygons
+            for _ in parts[row]  # one name for each of its polygons
         ]
     except BadValue as bad:
         raise SchemaError(
