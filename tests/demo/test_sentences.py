@@ -26,9 +26,9 @@ WINS: dict[str, dict[str, list[str]]] = {
 def test_which_mechanisms_err_less_than_the_constant_is_said(
     wording: Callable[..., None],
 ) -> None:
-    said = {name: error_verdict(wins, EPSILONS) for name, wins in WINS.items()}
-    assert len({*said.values()}) == len(said)
-    text = "\n\n".join(f"{name}: {sentence}" for name, sentence in said.items())
+    sentences = {name: error_verdict(wins, EPSILONS) for name, wins in WINS.items()}
+    assert len({*sentences.values()}) == len(sentences)
+    text = "\n\n".join(f"{name}: {sentence}" for name, sentence in sentences.items())
     wording("demo", "mechanisms that err less than the best constant answer", text)
 
 
@@ -89,4 +89,4 @@ def test_a_missed_exhibit_is_not_counted_as_flagged(
 
 
 def numbers(text: str) -> list[int]:
-    return [int(found) for found in re.findall(r"\d+", text)]
+    return [int(match) for match in re.findall(r"\d+", text)]

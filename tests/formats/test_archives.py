@@ -26,8 +26,8 @@ def read(source):
 
 
 def test_files_of_an_archive_are_read_as_they_are(tmp_path):
-    found = zip_entries(packed(tmp_path / "good.zip", b"one", bytes(15 * MILLION)))
-    assert [read(each) for each in found] == [b"one", bytes(15 * MILLION)]
+    entries = zip_entries(packed(tmp_path / "good.zip", b"one", bytes(15 * MILLION)))
+    assert [read(each) for each in entries] == [b"one", bytes(15 * MILLION)]
 
 
 def test_files_that_are_bearable_each_and_too_much_together_are_refused_unread(tmp_path):

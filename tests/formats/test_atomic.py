@@ -41,8 +41,8 @@ def test_content_is_on_disk_before_it_is_in_its_place_and_the_place_at_the_end(
     steps, flush, replace = [], os.fsync, Path.replace
 
     def flushed(handle):
-        found = os.fstat(handle)
-        steps.append("folder" if stat.S_ISDIR(found.st_mode) else found.st_size)
+        status = os.fstat(handle)
+        steps.append("folder" if stat.S_ISDIR(status.st_mode) else status.st_size)
         flush(handle)
 
     def moved(part, path):

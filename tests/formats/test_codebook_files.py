@@ -35,18 +35,18 @@ def path(tmp_path, pinned):
 def rewritten(path, **changes):
     """The same file with other columns, or other claims about them."""
     table = pq.read_table(path)
-    said = json.loads(table.schema.metadata[b"nomadp"]) | changes.pop("said", {})
+    description = json.loads(table.schema.metadata[b"nomadp"]) | changes.pop("said", {})
     columns = {name: changes.get(name, table[name]) for name in table.column_names}
-    changed = pa.table(columns).replace_schema_metadata({b"nomadp": json.dumps(said)})
+    changed = pa.table(columns).replace_schema_metadata({b"nomadp": json.dumps(description)})
     pq.write_table(changed, path)
 
 
 def test_an_atlas_comes_back_as_it_was_and_as_it_would_be_built(path, pinned):
-    found = read_codebooks(path, LOCATIONS)
-    assert found == pinned
-    assert (found.recipe, found.epsilon, found.size) == ("lloyd-3", 4, 9)
+    codebooks = read_codebooks(path, LOCATIONS)
+    assert codebooks == pinned
+    assert (codebooks.recipe, codebooks.epsilon, codebooks.size) == ("lloyd-3", 4, 9)
     for length in (1, 2, 4):
-        one, made = found.table(length), design(LOCATIONS, length, FOUR, 9)
+        one, made = codebooks.table(length), design(LOCATIONS, length, FOUR, 9)
         assert one.codewords.tolist() == made.codewords.tolist()
         assert (one.near_count, one.error_km) == (made.near_count, made.error_km)
 
@@ -60,12 +60,13 @@ def test_any_program_can_read_the_journeys_and_their_hashes(path, pinned):
     table = pq.read_table(path)
     assert table.column_names == ["length", "journey"]
     assert table["journey"].to_pylist()[-1] == pinned.tables[2].codewords[-1].tolist()
-    said = json.loads(table.schema.metadata[b"nomadp"])
-    assert said["format"] == FORMAT
-    assert said["location_set_sha256"] == LOCATIONS.sha256
-    assert (said["epsilon"], said["size"], said["sha256"]) == ("4", 9, pinned.sha256)
+    description = json.loads(table.schema.metadata[b"nomadp"])
+    assert description["format"] == FORMAT
+    assert description["location_set_sha256"] == LOCATIONS.sha256
+    assert (description["epsilon"], description["size"]) == ("4", 9)
+    assert description["sha256"] == pinned.sha256
     made = design(LOCATIONS, 2, FOUR, 9)
-    assert said["atlases"][1] == {
+    assert description["atlases"][1] == {
         "length": 2,
         "journeys": made.size,
         "near_count": made.near_count,
@@ -77,9 +78,9 @@ def test_an_atlas_made_by_hand_claims_no_error(tmp_path):
     page = CodebookTable(np.array([[0], [5]], dtype=np.int32), 1, math.nan)
     made = PinnedCodebooks(LOCATIONS.sha256, "by hand", FOUR, None, (page,))
     write_codebooks(tmp_path / "hand.parquet", made)
-    found = read_codebooks(tmp_path / "hand.parquet")
-    assert found == made
-    assert math.isnan(found.tables[0].error_km)
+    codebooks = read_codebooks(tmp_path / "hand.parquet")
+    assert codebooks == made
+    assert math.isnan(codebooks.tables[0].error_km)
 
 
 def test_refuses_journeys_that_were_changed(path):

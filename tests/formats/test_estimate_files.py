@@ -19,8 +19,8 @@ SAID = {"location_set_sha256": WORLD.sha256, "level": 0.9}
 def test_whoever_reads_reports_reads_estimates(tmp_path, suffix):
     path = tmp_path / f"where.{suffix}"
     write_estimates(path, WORLD, FOUND, [0.5, 0, 2], SAID)
-    found, said = read_rows(path, WORLD)
-    assert (found.rows, said) == (FOUND, SAID)
+    rows, header = read_rows(path, WORLD)
+    assert (rows.rows, header) == (FOUND, SAID)
 
 
 def test_every_point_has_its_place_and_its_radius(tmp_path):

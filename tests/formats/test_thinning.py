@@ -61,8 +61,8 @@ def test_untimed_tracks_can_be_spaced_but_not_timed():
 
 def test_the_way_across_the_date_line_is_the_short_one():
     lat, lng = np.zeros(2), np.array([179.0, -179.0])
-    found = evenly_spaced(Points(np.array([0, 2]), lat, lng, ("1",)), 5).lng
-    assert found.tolist() == [179.0, 179.5, 180.0, -179.5, -179.0]
+    spaced = evenly_spaced(Points(np.array([0, 2]), lat, lng, ("1",)), 5).lng
+    assert spaced.tolist() == [179.0, 179.5, 180.0, -179.5, -179.0]
 
 
 @settings(deadline=None)
@@ -91,8 +91,8 @@ STAY = [(0, 0), (10, 50), (25, 100), (30, 1000), (35, 2000), (36, 2100), (60, 20
 
 
 def test_a_stop_is_the_mean_of_what_stays_near_its_first_point_long_enough():
-    found = stops(track(STAY), StopRule(200, 20))
-    assert rows(found) == [(0, 50), (35, 2033)]
+    stop_points = stops(track(STAY), StopRule(200, 20))
+    assert rows(stop_points) == [(0, 50), (35, 2033)]
     assert stops(track(STAY), StopRule(200, 26)) is None  # one stop is no journey
     assert stops(track(STAY), StopRule(40_000, 20)) is None
 
@@ -114,9 +114,9 @@ def test_long_stays_end_a_journey_and_begin_the_next():
         (930, 0),
         (960, 0),
     ]
-    found = stops(track(day), StopRule(200, 20), split_hours=3)
-    assert found.lengths.tolist() == [3, 2]
-    assert rows(found) == [(480, 0), (500, 5000), (560, 9000), (900, 9000), (930, 0)]
+    stop_points = stops(track(day), StopRule(200, 20), split_hours=3)
+    assert stop_points.lengths.tolist() == [3, 2]
+    assert rows(stop_points) == [(480, 0), (500, 5000), (560, 9000), (900, 9000), (930, 0)]
     whole = stops(track(day), StopRule(200, 20))
     assert rows(whole) == [(0, 0), (500, 5000), (560, 9000), (930, 0)]
 
@@ -132,9 +132,9 @@ def test_what_is_unknown_for_long_ends_a_journey_too():
         (1050, 900),
         (1090, 900),
     ]
-    found = stops(track(days), StopRule(), split_hours=3)
-    assert rows(found) == [(0, 0), (40, 900), (1000, 0), (1050, 900)]
-    assert found.lengths.tolist() == [2, 2]
+    stop_points = stops(track(days), StopRule(), split_hours=3)
+    assert rows(stop_points) == [(0, 0), (40, 900), (1000, 0), (1050, 900)]
+    assert stop_points.lengths.tolist() == [2, 2]
 
 
 def test_rules_say_what_they_depend_on(wording):
@@ -154,8 +154,8 @@ def test_rules_say_what_they_depend_on(wording):
 
 def test_files_are_thinned_as_they_are_read_whatever_they_are():
     paths = [FOLDER / "timeline-ios.json", FOLDER / "tracks.kml"]
-    found = read_points(paths, Reading(thinning=Thinning(points=4)))
-    assert found.lengths.tolist() == [4, 4, 4]
+    points = read_points(paths, Reading(thinning=Thinning(points=4)))
+    assert points.lengths.tolist() == [4, 4, 4]
     stays = Reading(thinning=Thinning(stops=StopRule()))
     assert read_points(paths, stays).lengths.tolist() == [2]  # the tracks have none
     with refused(DomainError, "no_stops"):
