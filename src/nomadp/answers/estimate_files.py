@@ -18,13 +18,7 @@ from nomadp.answers.geometry import Geometry, geometries
 from nomadp.characters import spreadsheet_safe
 from nomadp.errors import SchemaError
 from nomadp.formats.atomic import Write
-from nomadp.formats.files import (
-    check_readable,
-    file_path,
-    is_parquet,
-    metadata_path,
-    write_table,
-)
+from nomadp.formats.files import check_readable, file_path, is_parquet, meta_path, write_table
 from nomadp.formats.json_files import collection, write_features
 from nomadp.formats.measured_file import AnyPath, MeasuredFile
 
@@ -82,7 +76,7 @@ def _safe(columns: dict[str, Any]) -> dict[str, Any]:
 def _csv_writes(files: dict[Path, dict[str, Any]], table: "Estimate") -> dict[Path, Write]:
     """Tables whose description stands beside the first of them."""
     # First: a table never stands without saying how it was made.
-    about = metadata_path(next(iter(files)))
+    about = meta_path(next(iter(files)))
     writes: dict[Path, Write] = {about: lambda part: part.write_bytes(describe(table) + b"\n")}
     for path, column in files.items():
         writes[path] = lambda part, column=column: write_table(part, column)  # type: ignore[misc]
@@ -150,7 +144,7 @@ def read(path: AnyPath, like: "Estimate | None") -> Parts:
         return _read_parquet(found, like)
     if found.name.endswith(GEOJSON):
         return _read_geojson(found, like)
-    about = metadata_path(found)
+    about = meta_path(found)
     content = describe(like) if like else about.read_bytes() if about.exists() else None
     description = said(content, str(found))
     return parts_of(description, _read_csv(found, column_kinds(description)))

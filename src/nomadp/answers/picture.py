@@ -10,7 +10,7 @@ from nomadp.answers.sections import fact_list, section
 from nomadp.answers.sentences import facts, headline
 from nomadp.answers.shapes import Shapes, shapes_of
 from nomadp.errors import DomainError, SchemaError
-from nomadp.formats.atomic import Write, write_atomically, write_bytes_atomically
+from nomadp.formats.atomic import Write, write_atomically, write_file
 from nomadp.formats.files import file_path
 from nomadp.formats.measured_file import AnyPath
 from nomadp.locations import LocationSet
@@ -48,7 +48,7 @@ def write_map(
     ``locations`` are drawn beneath, and say where grids and cells are.
     """
     found = file_path(path, (".html",))
-    return write_bytes_atomically(found, render(tables, locations).encode())
+    return write_file(found, render(tables, locations).encode())
 
 
 def write_png(

@@ -111,7 +111,7 @@ def create(*, locations: Path, out: Path, registry: Path | None, **options: Any)
       nomadp task create --locations places.csv --epsilon 4 --mechanism trips --zones grid:4 \\
         --purpose "Where buses should go." --end 2027-01-31 --out task --registry task.yaml
     """
-    from nomadp.formats.atomic import write_bytes_atomically
+    from nomadp.formats.atomic import write_file
     from nomadp.formats.files import file_path
     from nomadp.formats.location_files import read_locations
     from nomadp.formats.zone_files import zones_from
@@ -132,7 +132,7 @@ def create(*, locations: Path, out: Path, registry: Path | None, **options: Any)
     write_task_folder(out, bundle)
     if registry is not None:
         curator = Curator(**{name: value for name, value in about.items() if value})
-        write_bytes_atomically(registry, registry_yaml(bundle, curator).encode())
+        write_file(registry, registry_yaml(bundle, curator).encode())
     guarantee = Guarantee(bundle)
     written = {"out": str(out), "registry": None if registry is None else str(registry)}
     lines = [f"task {bundle.task.id}", f"in {out}", "", *guarantee.lines()]

@@ -114,31 +114,27 @@ def _most_visited(
     ids = np.array(checkins.place_ids)
     popular = np.lexsort((ids, -visits))[:places]
     # Sorted by name: an order by visits would reveal more about people than necessary.
-    chosen = popular[np.argsort(ids[popular])]
+    top = popular[np.argsort(ids[popular])]
     _, first_row = np.unique(checkins.place, return_index=True)
     lat, lng = checkins.lat[first_row], checkins.lng[first_row]
     is_elsewhere = (checkins.lat != lat[checkins.place]) | (checkins.lng != lng[checkins.place])
     location = np.full(len(ids), -1, dtype=np.int64)
-    location[chosen] = np.arange(len(chosen))
+    location[top] = np.arange(len(top))
     location = location[checkins.place]
     visited = np.flatnonzero(location >= 0)
     counts.update(
         places_found=len(ids),
-        places_kept=len(chosen),
+        places_kept=len(top),
         at_other_places=len(location) - len(visited),
         at_other_coordinates=int(np.count_nonzero(is_elsewhere[visited])),
     )
-    if len(chosen) < 2:
+    if len(top) < 2:
         raise DomainError(
-            f"the box must contain at least 2 places, got {len(chosen)}; use a larger box",
+            f"the box must contain at least 2 places, got {len(top)}; use a larger box",
             code="too_few_locations",
-            locations=len(chosen),
+            locations=len(top),
         )
-    return (
-        LocationSet.from_columns(ids[chosen].tolist(), lat[chosen], lng[chosen]),
-        location,
-        visited,
-    )
+    return LocationSet.from_columns(ids[top].tolist(), lat[top], lng[top]), location, visited
 
 
 def _trajectories(

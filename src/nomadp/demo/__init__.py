@@ -10,7 +10,7 @@ from nomadp.demo.experiment import FULL, QUICK, Findings, Progress, explore
 from nomadp.demo.payload import payload
 from nomadp.demo.sentences import audit_sentences, gallery_sentences, verdicts
 from nomadp.demo.tables import audit_details, audit_table, curve_tables, gallery_table
-from nomadp.formats.atomic import write_bytes_atomically
+from nomadp.formats.atomic import write_file
 from nomadp.page import page, paragraphs
 
 __all__ = ["build_demo", "embedded_json", "pieces_of_work", "render"]
@@ -28,7 +28,7 @@ def build_demo(
     process per core. ``progress`` is called after each of the `pieces_of_work`.
     """
     findings = explore(QUICK if quick else FULL, jobs, progress or (lambda count: None))
-    return write_bytes_atomically(out / PAGE_NAME, render(findings).encode())
+    return write_file(out / PAGE_NAME, render(findings).encode())
 
 
 def pieces_of_work(*, quick: bool = False) -> int:

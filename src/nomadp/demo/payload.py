@@ -130,12 +130,8 @@ def _curves(findings: Findings) -> dict[str, Any]:
         "range": by_radius(lambda run: run.evaluation.measured.range_query),
         "range_half_width": by_radius(lambda run: run.range_half_width),
         "floors": {
-            "error": {
-                name: round(scores.normalised_error, 5) for name, scores in by_baseline.items()
-            },
-            "range": {
-                name: _rounded(scores.range_query, 3) for name, scores in by_baseline.items()
-            },
+            "error": {name: round(s.normalised_error, 5) for name, s in by_baseline.items()},
+            "range": {name: _rounded(s.range_query, 3) for name, s in by_baseline.items()},
         },
     }
 

@@ -123,12 +123,10 @@ def _with_true_flows(
     count = np.bincount(start * len(zones) + end, minlength=len(zones) ** 2).astype(float)
     share = count / count.sum()
     # Most trips stay in their district, and maps do not show those.
-    leaves_district = np.array(
+    leaves = np.array(
         [a != b for a, b in zip(estimate["origin"], estimate["destination"], strict=True)]
     )
-    comparison = _comparison(
-        estimate["flow"][leaves_district], share[leaves_district], "flows between districts"
-    )
+    comparison = _comparison(estimate["flow"][leaves], share[leaves], "flows between districts")
     return _with_truth(estimate, "flow", share), comparison
 
 

@@ -48,9 +48,7 @@ def draw_views(survey: SimulatedSurvey, seed: int, places: int) -> tuple[View, .
 
 
 def _panel(pair: Pair, survey: SimulatedSurvey, locations: LocationSet) -> str:
-    source = (
-        "ATLAS" if pair.mechanism == "ATLAS" else f"the frequency oracle “{pair.mechanism}”"
-    )
+    name = "ATLAS" if pair.mechanism == "ATLAS" else f"the frequency oracle “{pair.mechanism}”"
     scene = scene_of(pair.estimate, locations)
     sentence = "" if pair.name == "trajectories" else summary(pair.estimate, scene)
     filter_note = filter_words(pair.estimate, scene)
@@ -59,7 +57,7 @@ def _panel(pair: Pair, survey: SimulatedSurvey, locations: LocationSet) -> str:
         f'<p class="summary">{escape(f"{pair.comparison} {sentence}".strip())}</p>'
         '<div class="maps">'
         f"{_figure(pair.true, locations, f'{pair.name}-true', 'True', 'nobody sees this')}"
-        f"{_figure(pair.estimate, locations, pair.name, 'Estimated', _source(source, survey))}"
+        f"{_figure(pair.estimate, locations, pair.name, 'Estimated', _source(name, survey))}"
         f"</div>{legend(scene, f'{pair.name}-key') if scene is not None else ''}"
         f'<div class="filter"><p>{escape(filter_note)}</p></div>'
         "<details><summary>The numbers on the map</summary>"

@@ -12,7 +12,7 @@ import pyarrow as pa
 from nomadp.engine.local import Progress
 from nomadp.errors import SchemaError
 from nomadp.formats.nested_files import NestedFile, repeated_tids
-from nomadp.formats.trajectory_batches import DATETIME, trajectories_of
+from nomadp.formats.trajectory_batches import BEGIN, trajectories_of
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import perturb_many
@@ -70,10 +70,10 @@ def survey(
         found = source.trajectories(row, batch, locations)
         if source.hours and found.hours is None:
             raise SchemaError(
-                f"{source.path} must say in a column {DATETIME} when each trajectory begins, "
+                f"{source.path} must say in a column {BEGIN} when each trajectory begins, "
                 "and does not; add it, or ask without --when",
                 code="columns_missing",
-                missing=(DATETIME,),
+                missing=(BEGIN,),
             )
         points += len(found.locations)
         single += int(np.count_nonzero(found.lengths == 1))

@@ -36,7 +36,7 @@ from nomadp.engine.spark_tasks import (
     tallying,
 )
 from nomadp.extras import require
-from nomadp.formats.trajectory_batches import DATETIME
+from nomadp.formats.trajectory_batches import BEGIN
 from nomadp.inference import Prior
 from nomadp.inference.decode import groups_from
 from nomadp.inference.empirical_bayes import Group
@@ -207,7 +207,7 @@ def _trajectories(frame: Frame, *, hours: bool = False) -> Frame:
             code="columns_missing",
             missing=tuple(sorted(missing)),
         )
-    when = [DATETIME] if hours and DATETIME in frame.columns else []
+    when = [BEGIN] if hours and BEGIN in frame.columns else []
     return frame.select("tid", "location_ids", *when)
 
 

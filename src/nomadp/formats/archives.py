@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nomadp.errors import SchemaError
-from nomadp.formats.bounded import bounded_stream, gunzipped, max_unpacked_bytes, read_archive
+from nomadp.formats.bounded import bounded_stream, gunzipped, max_bytes, read_archive
 from nomadp.formats.measured_file import MeasuredFile, Progress
 from nomadp.formats.unreadable import Unreadable
 
@@ -91,7 +91,7 @@ def zip_entries(path: Path) -> list[ByteSource]:
     size = path.stat().st_size
     # Stated sizes may be wrong, so `bounded_stream` checks again while reading.
     stated_bytes = sum(entry.file_size for entry in files)
-    if stated_bytes > max_unpacked_bytes(size) or len(files) > MAX_FILES:
+    if stated_bytes > max_bytes(size) or len(files) > MAX_FILES:
         raise Unreadable(path, code="bomb")
     return [_entry(path, entry, f"{path}, file {k + 1}") for k, entry in enumerate(files)]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nomadp.errors import OutputError
 
-__all__ = ["Write", "move_atomically", "write_bytes_atomically", "write_atomically"]
+__all__ = ["Write", "move_atomically", "write_file", "write_atomically"]
 
 Write = Callable[[Path], object]
 
@@ -44,7 +44,7 @@ def write_atomically(writes: dict[Path, Write], private: Collection[Path] = ()) 
         ) from error
 
 
-def write_bytes_atomically(path: Path, content: bytes) -> Path:
+def write_file(path: Path, content: bytes) -> Path:
     """Write one file with this content. Creates its folder if necessary."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically({path: lambda part: part.write_bytes(content)})

@@ -14,13 +14,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from nomadp.formats.unreadable import Unreadable
 
-__all__ = [
-    "bounded_stream",
-    "gunzipped",
-    "exceeds_expansion_limit",
-    "max_unpacked_bytes",
-    "read_archive",
-]
+__all__ = ["bounded_stream", "gunzipped", "is_bomb", "max_bytes", "read_archive"]
 
 Result = TypeVar("Result")
 
@@ -47,12 +41,12 @@ DAMAGE_ERRORS = (
 """What Python's readers raise for damaged archives."""
 
 
-def max_unpacked_bytes(packed_bytes: int) -> int:
+def max_bytes(packed_bytes: int) -> int:
     """The largest size to which this many bytes may expand."""
     return min(MAX_BYTES, max(ALWAYS_ALLOWED_BYTES, MAX_EXPANSION * packed_bytes))
 
 
-def exceeds_expansion_limit(unpacked_bytes: int, packed_bytes: int) -> bool:
+def is_bomb(unpacked_bytes: int, packed_bytes: int) -> bool:
     """The check for formats that state their size, without the limit of `MAX_BYTES`."""
     return unpacked_bytes > max(ALWAYS_ALLOWED_BYTES, MAX_EXPANSION * packed_bytes)
 
@@ -120,7 +114,7 @@ class _BoundedStream(io.RawIOBase):
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]  # any buffer
         chunk: bytes = read_archive(self._label, lambda: self._stream.read(len(buffer)))
         self._bytes_read += len(chunk)
-        if self._bytes_read > max_unpacked_bytes(self._packed_bytes()):
+        if self._bytes_read > max_bytes(self._packed_bytes()):
             raise Unreadable(self._label, code="bomb")
         buffer[: len(chunk)] = chunk
         return len(chunk)

@@ -102,10 +102,10 @@ def _write(part: Path, pinned: PinnedCodebooks) -> None:
     shapes = [table.codewords.shape for table in pinned.tables]
     length = np.concatenate([np.full(count, n, dtype=np.int32) for count, n in shapes])
     offsets = np.concatenate([[0], np.cumsum(length, dtype=np.int64)]).astype(np.int32)
-    location_index = np.concatenate(
-        [table.codewords.reshape(-1) for table in pinned.tables]
-    ).astype(np.int32)
-    codeword = pa.ListArray.from_arrays(pa.array(offsets), pa.array(location_index))
+    indices = np.concatenate([table.codewords.reshape(-1) for table in pinned.tables]).astype(
+        np.int32
+    )
+    codeword = pa.ListArray.from_arrays(pa.array(offsets), pa.array(indices))
     description = {"format": FORMAT, **codebook_description(pinned)}
     metadata = json.dumps(description, indent=2, sort_keys=True).encode()
     write_parquet(part, {"length": pa.array(length), "journey": codeword}, metadata)
@@ -154,18 +154,14 @@ def _tables(path: Path, length: Any, codeword: Any) -> tuple[TrajectoryTable, ..
     """
     lengths, rows = length.to_numpy(), codeword.combine_chunks()
     counts = np.diff(rows.offsets.to_numpy())
-    location_index = rows.flatten().to_numpy(zero_copy_only=False)
-    if (
-        location_index.dtype.kind != "i"
-        or not np.array_equal(counts, lengths)
-        or not len(lengths)
-    ):
+    indices = rows.flatten().to_numpy(zero_copy_only=False)
+    if indices.dtype.kind != "i" or not np.array_equal(counts, lengths) or not len(lengths):
         raise SchemaError(
             f"{path} must have codewords with as many locations as their length, but one has "
             "another number; get the file again",
             code="codebook_damaged",
         )
-    if not (np.diff(lengths) >= 0).all() or lengths[0] < 1 or location_index.min() < 0:
+    if not (np.diff(lengths) >= 0).all() or lengths[0] < 1 or indices.min() < 0:
         raise SchemaError(
             f"{path} must have codewords in order of length, as indices from 0, but it does "
             "not; get the file again",
@@ -175,7 +171,7 @@ def _tables(path: Path, length: Any, codeword: Any) -> tuple[TrajectoryTable, ..
     for size, count in zip(*np.unique(lengths, return_counts=True), strict=True):
         end = start + int(size) * int(count)
         tables.append(
-            np.array(location_index[start:end], dtype=np.int32).reshape(int(count), int(size))
+            np.array(indices[start:end], dtype=np.int32).reshape(int(count), int(size))
         )
         start = end
     return tuple(tables)

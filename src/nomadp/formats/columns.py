@@ -174,9 +174,7 @@ class TextCoder:
 def decimals(values: Sequence[str], *, lenient: bool = False) -> Floats:
     """Finite numbers. A lenient reader gets NaN for other values."""
     if lenient:
-        return np.array(
-            [_parsed_or(math.nan, value, float) for value in values], dtype=np.float64
-        )
+        return np.array([_parsed_or(math.nan, v, float) for v in values], dtype=np.float64)
     parsed = _parsed(values, float, "must be a number", code="not_a_number")
     column = np.array(parsed, dtype=np.float64)
     not_finite = np.flatnonzero(~np.isfinite(column))
@@ -205,9 +203,7 @@ def degrees(
 def whole_numbers(values: Sequence[str], *, lenient: bool = False) -> Indices:
     """Whole numbers of at most 64 bits. A lenient reader gets `UNREADABLE` for other values."""
     if lenient:
-        return np.array(
-            [_parsed_or(UNREADABLE, value, _int64) for value in values], dtype=np.int64
-        )
+        return np.array([_parsed_or(UNREADABLE, v, _int64) for v in values], dtype=np.int64)
     parsed = _parsed(values, _int64, "must be a whole number", code="not_a_whole_number")
     return np.array(parsed, dtype=np.int64)
 
@@ -215,15 +211,13 @@ def whole_numbers(values: Sequence[str], *, lenient: bool = False) -> Indices:
 class Moments:
     """Parses microseconds since 1970 UTC, or positions if the first value is an integer."""
 
-    def __init__(
-        self, options: ReadOptions | None = None, *, may_be_empty: bool = False
-    ) -> None:
+    def __init__(self, options: ReadOptions | None = None, *, optional: bool = False) -> None:
         self._options = options or ReadOptions()
         self._lenient = self._options.lenient
         self._zone = self._options.zone or UTC  # of lenient readers, which reject nothing
         self._local_us: list[Indices] = []
         self._are_positions: bool | None = None
-        self._is_empty = None if may_be_empty and not self._lenient else False
+        self._is_empty = None if optional and not self._lenient else False
 
     def times(self, values: Indices) -> Times | None:
         """The times, from the joined results of all calls of `add`; None if all are empty."""
@@ -270,7 +264,7 @@ class Moments:
         return moment_us
 
     def _add_leniently(self, values: Sequence[str]) -> Indices:
-        """Like `add`, with `UNREADABLE` for invalid values. None raises an error."""
+        """Like `add`, with `UNREADABLE` for invalid values instead of an error."""
         unreadable, parse = (UNREADABLE, PUBLIC_CLOCK_US), partial(_moment, self._zone)
         parsed = [_parsed_or(unreadable, value, parse) for value in values]
         moment_us, local_us = np.array(parsed, dtype=np.int64).reshape(-1, 2).T
@@ -286,13 +280,11 @@ class ColumnReader:
         lenient = options.lenient
         self._coder = TextCoder(lenient=lenient) if kind is Kind.TEXT else None
         is_moment = kind in (Kind.MOMENT, Kind.MAYBE_MOMENT)
-        may_be_empty = kind is Kind.MAYBE_MOMENT
-        self._moments = Moments(options, may_be_empty=may_be_empty) if is_moment else None
+        optional = kind is Kind.MAYBE_MOMENT
+        self._moments = Moments(options, optional=optional) if is_moment else None
         parsers: Any = {Kind.DECIMAL: decimals, Kind.WHOLE: whole_numbers, Kind.POINT: points}
-        stateful_reader: Any = self._coder or self._moments
-        self._read = (
-            stateful_reader.add if stateful_reader else partial(parsers[kind], lenient=lenient)
-        )
+        reader: Any = self._coder or self._moments
+        self._read = reader.add if reader else partial(parsers[kind], lenient=lenient)
         self._is_order = lenient and kind is Kind.WHOLE
         self._pieces: list[Any] = [np.empty(0, dtype=np.int64)]
 
@@ -451,10 +443,8 @@ def offset_texts(moment_us: Indices, local_us: Indices | None) -> list[str]:
         return texts
     known = np.flatnonzero(local_us != UNKNOWN_CLOCK)
     local_texts = moment_texts(local_us[known])
-    offset_minutes = (local_us[known] - moment_us[known]) // 60_000_000
-    for k, text, offset in zip(
-        known.tolist(), local_texts, offset_minutes.tolist(), strict=True
-    ):
+    minutes = (local_us[known] - moment_us[known]) // 60_000_000
+    for k, text, offset in zip(known.tolist(), local_texts, minutes.tolist(), strict=True):
         hour, minute = divmod(abs(offset), 60)
         texts[k] = f"{text[:-1]}{'-' if offset < 0 else '+'}{hour:02}:{minute:02}"
     return texts

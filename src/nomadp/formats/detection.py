@@ -17,12 +17,10 @@ __all__ = ["detect_kind"]
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 FIT_SIGNATURE = slice(8, 12)  # the bytes that contain ".FIT"
-RECORDER_LINE = re.compile(
-    rb"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}[^\t\n]{0,8}\t[^\t\n]{1,40}\t"
-)
+REC_LINE = re.compile(rb"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}[^\t\n]{0,8}\t[^\t\n]{1,40}\t")
 KIND_BY_ROOT = {"gpx": "gpx", "kml": "kml"}
 ERROR_BY_ROOT = {"TrainingCenterDatabase": "tcx", "html": "web_page"}
-SEGMENT_MEMBERS = {
+SEGMENT_KEYS = {
     *("startTime", "endTime"),
     *("visit", "activity", "timelinePath", "timelineMemory"),
 }
@@ -45,7 +43,7 @@ def detect_kind(source: ByteSource) -> str | None:
     text = head.removeprefix(BYTE_ORDER_MARK).lstrip()
     if head[FIT_SIGNATURE] == b".FIT":
         raise Unreadable(source, code="fit")
-    if RECORDER_LINE.match(text):
+    if REC_LINE.match(text):
         return "recorded"
     detect = {b"{": _json_kind, b"[": _json_kind, b"<": _xml_kind}.get(text[:1])
     if detect is None:
@@ -89,7 +87,7 @@ def _array_kind(content: JsonStream) -> str:
         if isinstance(element, Mapping):
             if "_type" in element:
                 return "owntracks"
-            if SEGMENT_MEMBERS & element.keys():
+            if SEGMENT_KEYS & element.keys():
                 return "timeline"
         raise BadContent(code="unknown_json")
     return "timeline"  # an empty one

@@ -26,7 +26,7 @@ from nomadp.formats.measured_file import AnyPath, MeasuredFile
 from nomadp.formats.unreadable import BadRows
 
 __all__ = [
-    "metadata_path",
+    "meta_path",
     "check_readable",
     "require_columns",
     "file_path",
@@ -156,12 +156,12 @@ def write_with_metadata(path: Path, column: Mapping[str, Any], metadata: bytes) 
     writes: dict[Path, Write] = {}
     if not is_parquet(path):
         # Written first, so that the table is never there without its metadata.
-        writes[metadata_path(path)] = lambda part: part.write_bytes(metadata + b"\n")
+        writes[meta_path(path)] = lambda part: part.write_bytes(metadata + b"\n")
     writes[path] = lambda part: write_table(part, column, metadata)
     write_atomically(writes, private=[path])
 
 
-def metadata_path(path: Path) -> Path:
+def meta_path(path: Path) -> Path:
     """The path of the metadata of a CSV file."""
     return path.with_name(path.name + ".meta.json")
 

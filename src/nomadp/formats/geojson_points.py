@@ -78,35 +78,29 @@ def _by_point(path: ByteSource, collection: Sequence[Feature], reading: Reading)
         reader.add(_texts(collection, theirs, reading))
         column[ours] = reader.column()
     lenient = reading.options.lenient
-    all_positions = [
-        _positions(k, feature, lenient=lenient) for k, feature in enumerate(collection)
-    ]
-    lng_lat = np.array([positions[0][:2] for positions in all_positions], dtype=np.float64)
+    shapes = [_positions(k, f, lenient=lenient) for k, f in enumerate(collection)]
+    lng_lat = np.array([shape[0][:2] for shape in shapes], dtype=np.float64)
     column["lng"], column["lat"] = lng_lat.T
     table = Table(str(path), len(collection), column, lambda row: f"feature {row + 1}")
     return points_of(table, lenient=lenient)
 
 
 def _by_trajectory(path: ByteSource, collection: Sequence[Feature], reading: Reading) -> Points:
-    file_names = reading.theirs()
+    names = reading.theirs()
     header = _header(collection, reading)
     reading.check_columns(path.label, header)
     lenient = reading.options.lenient
-    all_positions = [
-        _positions(k, feature, lenient=lenient) for k, feature in enumerate(collection)
-    ]
+    shapes = [_positions(k, f, lenient=lenient) for k, f in enumerate(collection)]
     tid, uid = (
-        _texts(collection, file_names[name], reading)
-        if file_names.get(name) in header
-        else None
+        _texts(collection, names[name], reading) if names.get(name) in header else None
         for name in ("tid", "uid")
     )
-    name_source = "its number" if tid is None else f"its {file_names['tid']}"
-    user_source = "no user ids" if uid is None else f"user ids from {file_names['uid']}"
+    name_source = "its number" if tid is None else f"its {names['tid']}"
+    user_source = "no user ids" if uid is None else f"user ids from {names['uid']}"
     log.info(f"{path}: each feature is a trajectory, named by {name_source}; {user_source}")
-    pairs = [position[:2] for positions in all_positions for position in positions]
+    pairs = [position[:2] for shape in shapes for position in shape]
     lng_lat = np.array(pairs, dtype=np.float64)
-    lengths = [len(positions) for positions in all_positions]
+    lengths = [len(shape) for shape in shapes]
     out_of_range = (np.abs(lng_lat) > (180, 90)).any(axis=1)
     if out_of_range.any() and not lenient:
         owner = np.repeat(np.arange(len(lengths)), lengths)
@@ -115,9 +109,7 @@ def _by_trajectory(path: ByteSource, collection: Sequence[Feature], reading: Rea
             "must be in degrees of longitude and latitude, but it is not",
             code="not_degrees",
         )
-    times = _joined_values(
-        collection, lambda k, f: _times(k, f, all_positions[k], reading), _joined_times
-    )
+    times = _joined(collection, lambda k, f: _times(k, f, shapes[k], reading), _joined_times)
     return Points(
         np.concatenate([[0], np.cumsum(lengths)]),
         lng_lat[:, 1],
@@ -125,9 +117,7 @@ def _by_trajectory(path: ByteSource, collection: Sequence[Feature], reading: Rea
         tid or number_names(len(collection)),
         uid,
         times and times.values,
-        _joined_values(
-            collection, lambda k, f: _location_ids(k, f, len(all_positions[k])), concatenated
-        ),
+        _joined(collection, lambda k, f: _location_ids(k, f, len(shapes[k])), concatenated),
         times and times.local_us,
     )
 
@@ -249,7 +239,7 @@ def _location_ids(row: int, feature: Feature, count: int) -> Any:
     return [_text(row, name, "location_ids") for name in ids]
 
 
-def _joined_values(
+def _joined(
     collection: Sequence[Feature],
     read: Callable[[int, Feature], Any],
     join: Callable[[Any], Any],

@@ -23,12 +23,7 @@ from nomadp.formats.files import check_readable, file_path, is_parquet, require_
 from nomadp.formats.measured_file import AnyPath, file_sha256
 from nomadp.formats.parquet_files import damaged
 from nomadp.formats.presets import BY_ID
-from nomadp.formats.trajectory_batches import (
-    DATETIME,
-    TRAJECTORY_SCHEMA,
-    texts,
-    trajectories_of,
-)
+from nomadp.formats.trajectory_batches import BEGIN, TRAJECTORY_SCHEMA, texts, trajectories_of
 from nomadp.formats.unreadable import BadRows
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
@@ -100,8 +95,8 @@ class NestedFile:
         self.check_unchanged()
         groups, row = self._groups_from(first)
         file = _open(self.path)
-        reads_times = self.hours and DATETIME in file.schema_arrow.names
-        columns = [*COLUMNS, DATETIME] if reads_times else COLUMNS
+        reads_times = self.hours and BEGIN in file.schema_arrow.names
+        columns = [*COLUMNS, BEGIN] if reads_times else COLUMNS
         batches = file.iter_batches(self.piece_rows, row_groups=groups, columns=columns)
         while (batch := self._next_batch(batches)) is not None:
             skipped = min(max(first - row, 0), batch.num_rows)
@@ -292,11 +287,11 @@ def _point_tables(path: Path) -> Iterator[Any]:
     file = _open(path)
     names = file.schema_arrow.names
     columns = list(require_columns(path, names, BY_ID))
-    columns += [name for name in ("uid", DATETIME) if name in names]
+    columns += [name for name in ("uid", BEGIN) if name in names]
     for batch in file.iter_batches(POINTS_AT_A_TIME, columns=columns):
         table = pa.Table.from_batches([batch])
         # A datetime may be missing: it is checked when somebody needs it.
-        missing = sum(table[name].null_count for name in columns if name != DATETIME)
+        missing = sum(table[name].null_count for name in columns if name != BEGIN)
         if missing:
             raise SchemaError(
                 f"{path}: values must not be missing, got {missing} missing",
@@ -335,11 +330,9 @@ def _nested_batch(points: Any, starts: Any) -> pa.RecordBatch:
     owner_columns = [name for name in ("tid", "uid") if name in points.column_names]
     first = points.take(pa.array(starts[:-1])).combine_chunks()
     texts = [first[name].combine_chunks().cast(pa.string()) for name in owner_columns]
-    location_ids = points["location_id"].slice(0, int(starts[-1])).combine_chunks()
-    lists = pa.ListArray.from_arrays(
-        pa.array(starts, pa.int32()), location_ids.cast(pa.string())
-    )
+    ids = points["location_id"].slice(0, int(starts[-1])).combine_chunks()
+    lists = pa.ListArray.from_arrays(pa.array(starts, pa.int32()), ids.cast(pa.string()))
     batch = pa.RecordBatch.from_arrays([*texts, lists], [*owner_columns, "location_ids"])
-    if DATETIME not in first.column_names:
+    if BEGIN not in first.column_names:
         return batch
-    return batch.append_column(DATETIME, first[DATETIME].combine_chunks())
+    return batch.append_column(BEGIN, first[BEGIN].combine_chunks())

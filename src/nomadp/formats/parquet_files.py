@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from nomadp.errors import SchemaError
-from nomadp.formats.bounded import exceeds_expansion_limit
+from nomadp.formats.bounded import is_bomb
 from nomadp.formats.columns import (
     PUBLIC_CLOCK_US,
     UNREADABLE,
@@ -90,7 +90,7 @@ def whole_table(path: Path, file: pq.ParquetFile, columns: Sequence[str]) -> pa.
             if column.path_in_schema.split(".")[0] in names:
                 values += column.num_values
                 unpacked_bytes += column.total_uncompressed_size
-    if exceeds_expansion_limit(max(unpacked_bytes, VALUE_BYTES * values), path.stat().st_size):
+    if is_bomb(max(unpacked_bytes, VALUE_BYTES * values), path.stat().st_size):
         raise Unreadable(path, code="bomb")
     return file.read(columns=list(columns))
 
@@ -280,9 +280,8 @@ def moments_of(chunks: Any, options: ReadOptions) -> Times | None:
     if pa.types.is_timestamp(arrow_type):
         local_us = None
         if options.hours and arrow_type.tz in UTC_NAMES:
-            local_us = local_times(
-                _microseconds(chunks.cast(pa.timestamp("us", "UTC"))), options
-            )
+            utc = chunks.cast(pa.timestamp("us", "UTC"))
+            local_us = local_times(_microseconds(utc), options)
         elif options.hours:
             local = chunks if arrow_type.tz is None else pc.local_timestamp(chunks)
             local_us = _microseconds(local.cast(pa.timestamp("us"), safe=False))

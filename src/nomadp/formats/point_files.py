@@ -172,15 +172,12 @@ def _nearest(locations: LocationSet, lat: Floats, lng: Floats) -> tuple[Any, Flo
 
 
 def _check_near(
-    far: NDArray[np.bool_],
-    locations: LocationSet,
-    lat_lng: tuple[Floats, Floats],
-    max_km: float,
+    far: NDArray[np.bool_], locations: LocationSet, where: tuple[Floats, Floats], max_km: float
 ) -> None:
     count = int(np.count_nonzero(far))
     if not count:
         return
-    lat, lng = (column[far] for column in lat_lng)
+    lat, lng = (column[far] for column in where)
     # The usual mistake: would the points be near with latitude and longitude swapped?
     is_swappable = np.abs(lng) <= 90
     swapped_km = _nearest(locations, lng[is_swappable], lat[is_swappable])[1]

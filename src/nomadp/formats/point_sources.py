@@ -175,25 +175,23 @@ def _is_readable(file: Path) -> bool:
 
 def _read(file: Path | Frame, reading: Reading, locations: LocationSet | None) -> Points | None:
     if isinstance(file, Frame):
-        return _split_and_thinned(read_frame_points(file, reading, locations), reading)
+        return _thinned(read_frame_points(file, reading, locations), reading)
     if reading.preset in LAYOUTS:
-        return _split_and_thinned(_read_checkin_points(file, reading), reading)
+        return _thinned(_read_checkin_points(file, reading), reading)
     if reading.preset == "porto":
-        return _split_and_thinned(read_porto_points(file, reading.options), reading)
+        return _thinned(read_porto_points(file, reading.options), reading)
     if reading.preset == "geolife":
-        return _split_and_thinned(read_geolife_points(file, reading.options), reading)
+        return _thinned(read_geolife_points(file, reading.options), reading)
     if file.is_dir():
-        folder_locations = read_locations(file / LOCATIONS)
-        return _split_and_thinned(
-            read_table_points(file / TRAJECTORIES, reading, folder_locations), reading
-        )
+        places = read_locations(file / LOCATIONS)
+        return _thinned(read_table_points(file / TRAJECTORIES, reading, places), reading)
     if not file.name.endswith(PARQUET):
         source = file_source(file, reading.options.progress)
         if is_zip(source.head()):
             return _read_archive(file, reading)
         if kind := _kind(file):
             return _read_kind(unpacked(source), kind, reading)
-    return _split_and_thinned(_read_table(file, reading, locations), reading)
+    return _thinned(_read_table(file, reading, locations), reading)
 
 
 def _kind(path: Path) -> str | None:
@@ -211,17 +209,15 @@ def _kind(path: Path) -> str | None:
 
 def _read_kind(source: ByteSource, kind: str, reading: Reading) -> Points | None:
     if kind == "geojson":
-        return _split_and_thinned(read_geojson_points(source, reading), reading)
+        return _thinned(read_geojson_points(source, reading), reading)
     if kind == "gpx":
         reading.check_columns(source.label, ())
-        return _split_and_thinned(read_gpx_points(source, reading.options), reading)
+        return _thinned(read_gpx_points(source, reading.options), reading)
     points = read_import(source, kind, reading)
-    return _split_and_thinned(
-        points, reading, None if points.moment_us is None else SPLIT_HOURS
-    )
+    return _thinned(points, reading, None if points.moment_us is None else SPLIT_HOURS)
 
 
-def _split_and_thinned(
+def _thinned(
     points: Points, reading: Reading, default_hours: float | None = None
 ) -> Points | None:
     """Split points at gaps and thin them, as the options say."""
@@ -237,10 +233,8 @@ def _split_and_thinned(
     if not reading.thinning:
         return points if hours is None else points.split(hours)
     thinned = reading.thinning.of(points, hours, always=always)
-    remaining = (
-        "none" if thinned is None else f"{len(thinned)} in {len(thinned.tids)} trajectories"
-    )
-    log.info(f"thinned {len(points)} points to {remaining} by the rule {reading.thinning}")
+    left = "none" if thinned is None else f"{len(thinned)} in {len(thinned.tids)} trajectories"
+    log.info(f"thinned {len(points)} points to {left} by the rule {reading.thinning}")
     return thinned
 
 
@@ -296,7 +290,9 @@ def _read_table(file: Path, reading: Reading, locations: LocationSet | None) -> 
 
 
 def _read_checkin_points(path: Path, reading: Reading) -> Points:
-    checkins = read_checkins(path, reading.preset, progress=reading.options.progress)
+    options = reading.options
+    checkins = read_checkins(path, reading.preset, progress=options.progress)
+    moment_us = checkins.moment_us
     lines = ", ".join(map(str, checkins.malformed_lines))
     log.info(
         f"{path}: read the columns of {reading.preset}; each user has one trajectory; dropped "
@@ -306,11 +302,9 @@ def _read_checkin_points(path: Path, reading: Reading) -> Points:
     column = {
         "uid": Text(checkins.uid, checkins.user_ids),
         "datetime": Times(
-            checkins.moment_us,
+            moment_us,
             are_positions=False,
-            local_us=local_times(checkins.moment_us, reading.options)
-            if reading.options.hours
-            else None,
+            local_us=local_times(moment_us, options) if options.hours else None,
         ),
         "lat": checkins.lat,
         "lng": checkins.lng,

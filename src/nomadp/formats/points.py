@@ -111,9 +111,8 @@ class Points(Pieces):
 
     def names(self) -> tuple[str, ...]:
         """The tids if they are unique, otherwise numbers. Never a uid."""
-        return (
-            self.tids if len(set(self.tids)) == len(self.tids) else number_names(len(self.tids))
-        )
+        count = len(self.tids)
+        return self.tids if len(set(self.tids)) == count else number_names(count)
 
     def hours(self) -> Indices | None:
         """The local hour of the week in which each begins: 0 is Monday, 0 to 1 h."""
@@ -148,10 +147,7 @@ class Points(Pieces):
         """The points of several files. Equal tids in two files are different trajectories."""
         if len(parts) == 1:
             return parts[0]
-        column = {
-            column_field.name: [getattr(part, column_field.name) for part in parts]
-            for column_field in fields(cls)
-        }
+        column = {f.name: [getattr(part, f.name) for part in parts] for f in fields(cls)}
         for name in ("uids", "location_ids"):
             n_without = sum(values is None for values in column[name])
             if 0 < n_without < len(parts):
@@ -164,14 +160,12 @@ class Points(Pieces):
                     files=len(parts),
                 )
 
-        joined_columns: dict[str, Any] = {}
+        merged: dict[str, Any] = {}
         for name, pieces in column.items():
             join = concatenated if isinstance(pieces[0], tuple) else np.concatenate
-            joined_columns[name] = (
-                None if any(piece is None for piece in pieces) else join(pieces)
-            )
+            merged[name] = None if any(piece is None for piece in pieces) else join(pieces)
         lengths = np.concatenate([part.lengths for part in parts])
-        joined = cls(**{**joined_columns, "offsets": np.concatenate([[0], np.cumsum(lengths)])})
+        joined = cls(**{**merged, "offsets": np.concatenate([[0], np.cumsum(lengths)])})
         return replace(joined, tids=joined.names())
 
     def select(self, keep: NDArray[np.bool_]) -> "Points":
@@ -179,9 +173,8 @@ class Points(Pieces):
         lengths = np.bincount(self.owner[keep], minlength=len(self.tids))
         nonempty = np.flatnonzero(lengths)
         offsets = np.concatenate([[0], np.cumsum(lengths[nonempty])])
-        return self.rearranged(
-            offsets, np.flatnonzero(keep), nonempty, _taken(self.tids, nonempty) or ()
-        )
+        tids = _taken(self.tids, nonempty) or ()
+        return self.rearranged(offsets, np.flatnonzero(keep), nonempty, tids)
 
     def usable(self, *, by_place: bool) -> "Points":
         """Without unusable points. No trajectory is dropped.

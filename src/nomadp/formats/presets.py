@@ -108,13 +108,9 @@ class Reading:
     def theirs(self) -> dict[str, str]:
         """Our column names to those expected in the file, whether or not it has them."""
         mapped = {ours: theirs for theirs, ours in self.columns.items()}
-        mapped_names = set(self.columns)
+        taken = set(self.columns)
         preset = PRESETS[self.preset]
-        return {
-            ours: theirs
-            for ours, theirs in preset.items()
-            if theirs not in mapped_names or ours in mapped
-        } | mapped
+        return {o: t for o, t in preset.items() if t not in taken or o in mapped} | mapped
 
     def check_columns(self, path: AnyPath | Frame, header: Sequence[str]) -> None:
         """Raise `SchemaError` if a mapped column is missing.
@@ -173,15 +169,10 @@ class Reading:
             columns.pop("datetime", None)
         if {"lat", "lng"} <= columns.keys():
             columns.pop("geometry", None)
-        used = ", ".join(
-            theirs if theirs == ours else f"{theirs} as {ours}"
-            for ours, theirs in columns.items()
-        )
-        user_note = "" if "tid" in columns else "; each user has one trajectory (no tid)"
+        used = ", ".join(t if t == o else f"{t} as {o}" for o, t in columns.items())
+        note = "" if "tid" in columns else "; each user has one trajectory (no tid)"
         ignored = len(header) - len(columns)
-        log.info(
-            f"{source_name(path)}: read columns {used}; others ignored: {ignored}{user_note}"
-        )
+        log.info(f"{source_name(path)}: read columns {used}; others ignored: {ignored}{note}")
         return columns
 
 

@@ -84,11 +84,9 @@ class Thinning:
         has_times = not always or points.moment_us is not None
         if thinned is not None and self.every_s is not None and has_times:
             thinned = first_in_intervals(thinned, self.every_s)
-        return (
-            thinned
-            if thinned is None or self.points is None
-            else evenly_spaced(thinned, self.points)
-        )
+        if thinned is None or self.points is None:
+            return thinned
+        return evenly_spaced(thinned, self.points)
 
 
 def first_in_intervals(points: Points, interval_s: float) -> Points:
@@ -114,63 +112,59 @@ def evenly_spaced(points: Points, count: int) -> Points:
     """
     first, last = points.offsets[:-1], points.offsets[1:] - 1
     # The position along all trajectories joined end to end, so that one search serves all.
-    position_km = np.cumsum(points.steps_km())
-    start_km, length_km = position_km[first], position_km[last] - position_km[first]
+    along_km = np.cumsum(points.steps_km())
+    start_km, length_km = along_km[first], along_km[last] - along_km[first]
     share = np.linspace(0.0, 1.0, count)
     target_km = (start_km[:, np.newaxis] + length_km[:, np.newaxis] * share).ravel()
     # For each new point: the two points between which it lies, and the fraction of the way.
     trajectory = np.repeat(np.arange(len(first)), count)
-    after = np.clip(
-        np.searchsorted(position_km, target_km), first[trajectory], last[trajectory]
-    )
+    after = np.clip(np.searchsorted(along_km, target_km), first[trajectory], last[trajectory])
     before = np.maximum(after - 1, first[trajectory])
-    gap_km = position_km[after] - position_km[before]
-    fraction = np.where(
-        gap_km > 0, (target_km - position_km[before]) / np.where(gap_km > 0, gap_km, 1), 1.0
+    gap_km = along_km[after] - along_km[before]
+    weight = np.where(
+        gap_km > 0, (target_km - along_km[before]) / np.where(gap_km > 0, gap_km, 1), 1.0
     )
-    fraction = np.clip(fraction, 0.0, 1.0)
+    weight = np.clip(weight, 0.0, 1.0)
     # Both ends are copied, so that rounding cannot change them.
     ends = {0: first, count - 1: last}
     for k, row in ends.items():
         before[k::count] = after[k::count] = row
-        fraction[k::count] = 0.0
+        weight[k::count] = 0.0
     return Points(
         np.arange(len(first) + 1) * count,
-        _interpolate(points.lat, before, after, fraction),
-        _interpolate_lng(points.lng, before, after, fraction),
+        _interpolate(points.lat, before, after, weight),
+        _interpolate_lng(points.lng, before, after, weight),
         points.tids,
         points.uids,
-        _interpolate_moments(points.moment_us, before, after, fraction),
+        _interpolate_moments(points.moment_us, before, after, weight),
         None,
-        _interpolate_local_times(points, before, after, fraction),
+        _interpolate_local_times(points, before, after, weight),
     )
 
 
-def _interpolate(column: Any, before: Any, after: Any, fraction: Any) -> Any:
-    return column[before] + (column[after] - column[before]) * fraction
+def _interpolate(column: Any, before: Any, after: Any, weight: Any) -> Any:
+    return column[before] + (column[after] - column[before]) * weight
 
 
-def _interpolate_lng(lng: Any, before: Any, after: Any, fraction: Any) -> Any:
+def _interpolate_lng(lng: Any, before: Any, after: Any, weight: Any) -> Any:
     """Longitudes interpolated the shorter way round, also across the date line."""
     turn = lng[after] - lng[before]
     turn = turn - 360.0 * np.round(turn / 360.0)
-    turned = lng[before] + turn * fraction
+    turned = lng[before] + turn * weight
     return np.where(np.abs(turned) > 180.0, turned - 360.0 * np.sign(turned), turned)
 
 
-def _interpolate_local_times(points: Points, before: Any, after: Any, fraction: Any) -> Any:
+def _interpolate_local_times(points: Points, before: Any, after: Any, weight: Any) -> Any:
     """Local times with the offset of the point before, or unknown if that is unknown."""
     if points.moment_us is None or points.local_us is None:
         return None
-    moment_us = _interpolate_moments(points.moment_us, before, after, fraction)
+    moment_us = _interpolate_moments(points.moment_us, before, after, weight)
     local_us = points.local_us[before]
     offset_us = local_us - points.moment_us[before]
     return np.where(local_us == UNKNOWN_CLOCK, UNKNOWN_CLOCK, moment_us + offset_us)
 
 
-def _interpolate_moments(column: Any, before: Any, after: Any, fraction: Any) -> Any:
+def _interpolate_moments(column: Any, before: Any, after: Any, weight: Any) -> Any:
     if column is None:
         return None
-    return column[before] + np.rint((column[after] - column[before]) * fraction).astype(
-        np.int64
-    )
+    return column[before] + np.rint((column[after] - column[before]) * weight).astype(np.int64)

@@ -115,7 +115,7 @@ def _gpx_points(path: ByteSource, track: _Track, options: ReadOptions) -> Points
         raise BadRows(
             f"{path} must have at least one track point (trkpt), got none", code="no_points"
         )
-    moments = Moments(options, may_be_empty=True)
+    moments = Moments(options, optional=True)
     try:
         lat, lng = degrees(track.lat, track.lng, lenient=options.lenient)
         times = moments.times(moments.add(track.times))
@@ -153,15 +153,13 @@ def read_porto_points(path: Path, options: ReadOptions) -> Points:
             f"{path} must have at least one trip with a position, got none",
             code="no_points",
         )
-    lng_lat = np.array([position for line in lines for position in line], dtype=np.float64)
+    lng, lat = np.array([position for line in lines for position in line], np.float64).T
     offsets = np.concatenate([[0], np.cumsum(lengths[rows])])
-    seq = np.arange(len(lng_lat)) - np.repeat(offsets[:-1], lengths[rows])
+    seq = np.arange(len(lng)) - np.repeat(offsets[:-1], lengths[rows])
     start_us = np.repeat(table.column["TIMESTAMP"][rows] * 1_000_000, lengths[rows])
     uid = table.column["TAXI_ID"].at(rows)
     moment_us = start_us + seq * PORTO_STEP_US
-    points = Points(
-        offsets, lng_lat[:, 1], lng_lat[:, 0], number_names(len(rows)), uid, moment_us
-    )
+    points = Points(offsets, lat, lng, number_names(len(rows)), uid, moment_us)
     return (
         replace(points, local_us=local_times(moment_us, options)) if options.hours else points
     )

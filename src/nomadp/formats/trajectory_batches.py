@@ -22,17 +22,17 @@ from nomadp.trajectory import TrajectorySet
 
 __all__ = [
     "TRAJECTORY_SCHEMA",
-    "DATETIME",
+    "BEGIN",
     "as_text",
     "list_parts",
-    "location_id_column",
+    "id_column",
     "texts",
     "trajectories_of",
 ]
 
 TRAJECTORY_SCHEMA = pa.schema([("tid", pa.string()), ("location_ids", pa.list_(pa.string()))])
 """The input schema. Whole numbers and other string and list types are also accepted."""
-DATETIME = "datetime"
+BEGIN = "datetime"
 """An optional column: when a trajectory begins."""
 
 
@@ -54,7 +54,7 @@ def trajectories_of(
         )
     offsets, items = list_parts(_column(batch, "location_ids"))
     ids = texts("location_ids", items)
-    index = pc.index_in(ids, value_set=location_id_column(locations).cast(ids.type))
+    index = pc.index_in(ids, value_set=id_column(locations).cast(ids.type))
     if index.null_count:
         raise DomainError(
             f"every location id must be in the location set of {len(locations)}, got "
@@ -71,29 +71,25 @@ def trajectories_of(
 
 def _hours(batch: pa.RecordBatch) -> Indices | None:
     """The hour of the week in which each trajectory begins; None without local times."""
-    if (
-        DATETIME not in batch.schema.names
-        or batch.column(DATETIME).null_count == batch.num_rows
-    ):
+    if BEGIN not in batch.schema.names or batch.column(BEGIN).null_count == batch.num_rows:
         return None
-    if _is_in_utc(batch.column(DATETIME)):
+    if _is_in_utc(batch.column(BEGIN)):
         raise SchemaError(
-            f"{DATETIME} must be the local time at which a trajectory begins, with or "
-            "without an offset or time zone, but it is in UTC (Z); write +00:00 if the local "
-            "time is UTC",
+            f"{BEGIN} must be the local time at which a trajectory begins, with or without an "
+            "offset or time zone, but it is in UTC (Z); write +00:00 if the local time is UTC",
             code="times_in_utc",
         )
     try:
         # Times without a zone are local times, so any zone will do.
         times = moments_of(
-            pa.chunked_array([_column(batch, DATETIME)]), ReadOptions(UTC, hours=True)
+            pa.chunked_array([_column(batch, BEGIN)]), ReadOptions(UTC, hours=True)
         )
     except BadValue as bad:
         rule, facts = bad.rule, bad.facts
     else:
         return hours_of(times.local_us) if times and times.local_us is not None else None
     # Raised outside the handler: the original error may quote the batch.
-    raise SchemaError(f"{DATETIME} {rule}", column=DATETIME, **facts)
+    raise SchemaError(f"{BEGIN} {rule}", column=BEGIN, **facts)
 
 
 def _is_in_utc(column: Any) -> bool:
@@ -171,6 +167,6 @@ def as_text(name: str, column: Any) -> Any:
 
 
 @lru_cache(maxsize=4)
-def location_id_column(locations: LocationSet) -> Any:
+def id_column(locations: LocationSet) -> Any:
     """The ids as an Arrow column, cached so that it is not built for every batch."""
     return pa.array(locations.ids, pa.string())

@@ -13,12 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nomadp.errors import SchemaError
-from nomadp.formats.trajectory_batches import (
-    TRAJECTORY_SCHEMA,
-    as_text,
-    list_parts,
-    location_id_column,
-)
+from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, as_text, id_column, list_parts
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
@@ -59,10 +54,7 @@ def batch_of(
         kind, values = VALUE_SCHEMA, pa.array(rows.locations, pa.int64())
     else:
         rows.check_size(len(locations))
-        kind, values = (
-            TRAJECTORY_SCHEMA,
-            location_id_column(locations).take(pa.array(rows.locations)),
-        )
+        kind, values = TRAJECTORY_SCHEMA, id_column(locations).take(pa.array(rows.locations))
     offsets = pa.array(rows.offsets, pa.int32())  # more than 2^31 points are refused
     lists = pa.ListArray.from_arrays(offsets, values)
     columns = [pa.array(rows.names, pa.string()), lists]
@@ -165,7 +157,7 @@ def _found(items: Any, public: Public) -> Ints:
         values = pc.fill_null(pc.if_else(inside, items, None).cast(pa.int64()), -1)
         return np.asarray(values.to_numpy(zero_copy_only=False))
     items = as_text("location_ids", items)
-    known = location_id_column(public).cast(items.type)
+    known = id_column(public).cast(items.type)
     found = pc.index_in(items, value_set=known, skip_nulls=True)
     return np.asarray(pc.fill_null(found, -1).to_numpy(), dtype=np.int64)
 

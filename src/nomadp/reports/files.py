@@ -18,7 +18,7 @@ from nomadp.formats.files import (
     check_readable,
     file_path,
     is_parquet,
-    metadata_path,
+    meta_path,
     write_with_metadata,
 )
 from nomadp.formats.location_files import point_columns
@@ -297,7 +297,7 @@ def _header_bytes(path: Path | Frame) -> bytes | None:
 
             return read_metadata(path)
     try:
-        about = path / ABOUT if path.is_dir() else metadata_path(path)
+        about = path / ABOUT if path.is_dir() else meta_path(path)
         if not about.exists():
             return None
         with about.open("rb") as file:
