@@ -27,7 +27,7 @@ from nomadp.answers.sections import text_table
 from nomadp.answers.sentences import facts, filter_text, row_label
 from nomadp.answers.summary import Finding, direction, finding, summary
 from nomadp.errors import ExtraMissing, OutputError, SchemaError
-from nomadp.formats.atomic import written_whole
+from nomadp.formats.atomic import write_atomically
 from nomadp.locations import LocationSet
 from nomadp.theme import theme
 from nomadp.zones import zones_of
@@ -373,7 +373,7 @@ def test_a_figure_contains_every_map(
     from matplotlib.image import imread
 
     paths = {"png": tmp_path / "x.png", "map": tmp_path / "x.html"}
-    written_whole(picture_writes([hotspots, density, flows], places, **paths))
+    write_atomically(picture_writes([hotspots, density, flows], places, **paths))
     picture = imread(tmp_path / "x.png")
     assert picture.shape[1] == 1152
     assert len({tuple(each) for each in picture[::7, ::7].reshape(-1, 4).tolist()}) > 20

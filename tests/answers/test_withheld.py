@@ -19,7 +19,7 @@ from nomadp.answers.scene import scene_of
 from nomadp.answers.share_columns import MIN_CODEWORDS
 from nomadp.answers.summary import finding
 from nomadp.engine import perturb_set
-from nomadp.formats.atomic import written_whole
+from nomadp.formats.atomic import write_atomically
 from nomadp.inference import shares as shares_module
 from nomadp.inference.model import fit
 from nomadp.mechanisms import make_mechanism
@@ -150,6 +150,6 @@ def test_frames_have_no_value_there_and_come_back(few) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_pages_and_figures_are_drawn_and_say_why(kind: str, few, tmp_path) -> None:
     page, figure = tmp_path / "answer.html", tmp_path / "answer.png"
-    written_whole(picture_writes(few[kind], LOCATIONS, map=page, png=figure))
+    write_atomically(picture_writes(few[kind], LOCATIONS, map=page, png=figure))
     assert few[kind].about["no_intervals"] in page.read_text()
     assert figure.stat().st_size > 1000

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from nomadp.formats.codebook_files import read_atlas
+from nomadp.formats.codebook_files import read_codebooks
 from nomadp.formats.location_files import read_locations
 from tests.cli.conftest import Run, as_json, assert_refused, write
 
@@ -28,14 +28,14 @@ def build(run: Run) -> Run:
 
 def forged(path: Path) -> None:
     """Another journey, and hashes to fit: a file that lies about its recipe only."""
-    from nomadp.formats.codebook_files import write_atlas
+    from nomadp.formats.codebook_files import write_codebooks
 
-    pinned = read_atlas(path)
+    pinned = read_codebooks(path)
     journeys = pinned.tables[2].codewords.copy()
     known = set(map(tuple, journeys.tolist()))
     journeys[0] = next(each for each in product(range(9), repeat=3) if each not in known)
     tables = (*pinned.tables[:2], pinned.tables[2]._replace(codewords=journeys))
-    write_atlas(path, replace(pinned, tables=tables))
+    write_codebooks(path, replace(pinned, tables=tables))
 
 
 def test_builds_what_show_describes(folder: Path, build: Run, run: Run) -> None:
@@ -54,7 +54,7 @@ def test_builds_what_show_describes(folder: Path, build: Run, run: Run) -> None:
 
 def test_says_the_hash_to_pin(folder: Path, build: Run, run: Run, wording: Any) -> None:
     made = build().stdout
-    sha256 = read_atlas(folder / "atlas.parquet").sha256
+    sha256 = read_codebooks(folder / "atlas.parquet").sha256
     show = ("codebook", "show", "atlas.parquet")
     checked = ("--locations", "places.csv")
     shown, compared = run(*show).stdout, run(*show, *checked).stdout
@@ -123,7 +123,7 @@ def test_reports_say_which_atlas_they_were_made_with(
     build()
     assert perturb("--codebook", "atlas.parquet").exit_code == 0
     params = json.loads((folder / "reports.csv.meta.json").read_text())["params"]
-    assert params["pinned"] == read_atlas(folder / "atlas.parquet").sha256
+    assert params["pinned"] == read_codebooks(folder / "atlas.parquet").sha256
     assert params["size"] is None
 
 

@@ -106,8 +106,8 @@ def test_hours_are_read_only_where_somebody_asks_when(when: str | None, *, asked
         "stops": False,
         **dict.fromkeys(("stop_radius_m", "stop_minutes", "thin_every_s", "thin_points")),
     }
-    assert reading_of({**said, "when": when}).wishes.hours is asked
-    assert reading_of(said).wishes.hours is False
+    assert reading_of({**said, "when": when}).options.hours is asked
+    assert reading_of(said).options.hours is False
 
 
 @click.command()

@@ -77,7 +77,7 @@ def test_values_never_refuse_a_file(tmp_path: Path, name: str) -> None:
 def test_an_entry_without_end_is_none_that_can_be_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(json_stream, "LONGEST", 1000)
+    monkeypatch.setattr(json_stream, "MAX_ELEMENT_CHARACTERS", 1000)
     path = tmp_path / "a.json"
     path.write_text(json.dumps({"semanticSegments": ["x" * 200_000]}))
     assert read(path) is None

@@ -35,10 +35,10 @@ DIARIES = st.lists(
 @given(DIARIES, st.integers(0, 5))
 def test_after_thinning_no_two_points_of_a_user_are_within_ten_minutes(diary, seed):
     user, moment = columns(*zip(*diary, strict=True))
-    kept = thinned(user, moment, 10 * MINUTE, rng(seed))
-    assert np.all(np.diff(kept) > 0)
-    same = np.diff(user[kept]) == 0
-    assert np.all(np.diff(moment[kept])[same] > 10 * MINUTE)
+    selected = thinned(user, moment, 10 * MINUTE, rng(seed))
+    assert np.all(np.diff(selected) > 0)
+    same = np.diff(user[selected]) == 0
+    assert np.all(np.diff(moment[selected])[same] > 10 * MINUTE)
 
 
 @given(DIARIES, st.integers(0, 5))
@@ -46,10 +46,10 @@ def test_every_point_that_was_deleted_was_within_ten_minutes_of_a_kept_or_first_
     diary, seed
 ):
     user, moment = columns(*zip(*diary, strict=True))
-    kept = thinned(user, moment, 10 * MINUTE, rng(seed))
+    selected = thinned(user, moment, 10 * MINUTE, rng(seed))
     for k in range(len(user)):
-        near = np.abs(moment[kept] - moment[k]) <= 10 * MINUTE
-        assert np.any(near & (user[kept] == user[k]))
+        near = np.abs(moment[selected] - moment[k]) <= 10 * MINUTE
+        assert np.any(near & (user[selected] == user[k]))
 
 
 def test_a_window_keeps_each_of_its_points_equally_often():

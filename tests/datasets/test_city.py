@@ -99,7 +99,7 @@ def test_the_city_is_built_with_a_recipe_and_tells_its_progress():
 def test_every_city_resembles_the_papers_check_ins(paper_data, seed):
     """As like CHI and NYC as these are like each other: within a factor, per statistic."""
     city = synthetic_city(seed, trips=3000)
-    found = describe(city.locations, city.trajectories)
+    description = describe(city.locations, city.trajectories)
     real = [describe(*read_built(paper_data / name)) for name in ("chi", "nyc", "cle")]
     for name, keys, factor in (
         ("step", ("25%", "50%", "75%", "90%", "95%", "99%"), 1.5),
@@ -109,5 +109,5 @@ def test_every_city_resembles_the_papers_check_ins(paper_data, seed):
     ):
         for key in keys:
             values = [getattr(each, name)[key] for each in real]
-            here = getattr(found, name)[key]
+            here = getattr(description, name)[key]
             assert min(values) / factor < here < max(values) * factor, (name, key)

@@ -19,16 +19,16 @@ def places_of(seed: int, places: int = 1000) -> LocationSet:
 
 @pytest.mark.parametrize("seed", range(1, 9))
 def test_every_place_is_in_one_district_and_none_holds_most_of_them(seed: int) -> None:
-    found = city_districts(places_of(seed), seed)
-    assert found.names == NAMES
-    assert np.bincount(found.of).max() < 0.25 * len(found.of)
+    districts = city_districts(places_of(seed), seed)
+    assert districts.names == NAMES
+    assert np.bincount(districts.of).max() < 0.25 * len(districts.of)
 
 
 @pytest.mark.parametrize("places", [2, 5, 40])
 def test_a_district_without_a_place_is_left_out(places: int) -> None:
-    found = city_districts(places_of(3, places), 3)
-    assert set(found.names) < set(NAMES)
-    assert ELSEWHERE not in found.names
+    districts = city_districts(places_of(3, places), 3)
+    assert set(districts.names) < set(NAMES)
+    assert ELSEWHERE not in districts.names
 
 
 def test_the_seed_and_the_places_decide_everything() -> None:
@@ -37,8 +37,8 @@ def test_the_seed_and_the_places_decide_everything() -> None:
 
 def test_no_two_districts_overlap() -> None:
     """Their areas add up to that of the box around them."""
-    found = city_districts(places_of(1), 1)
-    rings = [np.asarray(polygon[0]) for each in found.polygons.values() for polygon in each]
+    districts = city_districts(places_of(1), 1)
+    rings = [np.asarray(polygon[0]) for each in districts.polygons.values() for polygon in each]
     corner = np.concatenate(rings)
     width, height = corner.max(axis=0) - corner.min(axis=0)
     assert sum(map(area, rings)) == pytest.approx(width * height, rel=1e-6)
@@ -51,14 +51,14 @@ def area(ring: np.ndarray) -> float:
 
 def test_the_hubs_are_where_they_were_laid_out() -> None:
     places = places_of(1)
-    found = city_districts(places, 1)
+    districts = city_districts(places, 1)
     hubs_km = districts_of(np.random.default_rng(1)).middle_km[-2:]
     east_km = (places.lng - CENTRE[1]) * DEGREE_KM * np.cos(np.radians(CENTRE[0]))
     north_km = (places.lat - CENTRE[0]) * DEGREE_KM
     for name, hub_km in zip(("Airport", "Fairground"), hubs_km, strict=True):
         near = np.hypot(east_km - hub_km[0], north_km - hub_km[1]) < 1
         assert near.any()
-        assert {found.names[k] for k in found.of[near]} == {name}
+        assert {districts.names[k] for k in districts.of[near]} == {name}
 
 
 def test_a_city_that_is_built_has_them_as_a_file_of_zones(tmp_path) -> None:

@@ -38,9 +38,9 @@ def test_the_share_is_that_of_the_places(share):
     locations, trips = most_popular(city.locations, city.trajectories, share)
     assert len(locations) == round(200 * share)
     assert trips.lengths.min() >= 2
-    kept = set(locations.ids)
+    chosen = set(locations.ids)
     whole = [city.locations.ids[k] for k in city.trajectories.locations]
-    assert sum(each in kept for each in whole) >= len(trips.locations)
+    assert sum(each in chosen for each in whole) >= len(trips.locations)
     assert np.isin(trips.locations, np.arange(len(locations))).all()
 
 

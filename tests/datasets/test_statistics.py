@@ -18,11 +18,11 @@ def described(*trips):
 
 
 def test_steps_are_measured_in_diameters():
-    found = described([0, 1], [0, 4], [2, 2])
-    assert found.diameter_km == pytest.approx(4 * 111.195, abs=0.01)
-    assert found.step["50%"] == pytest.approx(1 / 4)
-    assert found.step["100%"] == pytest.approx(1.0)
-    assert found.stay_share == pytest.approx(1 / 3)
+    description = described([0, 1], [0, 4], [2, 2])
+    assert description.diameter_km == pytest.approx(4 * 111.195, abs=0.01)
+    assert description.step["50%"] == pytest.approx(1 / 4)
+    assert description.step["100%"] == pytest.approx(1.0)
+    assert description.stay_share == pytest.approx(1 / 3)
 
 
 def test_steps_do_not_lead_from_one_trajectory_to_the_next():
@@ -30,36 +30,37 @@ def test_steps_do_not_lead_from_one_trajectory_to_the_next():
 
 
 def test_the_radius_of_gyration_of_two_points_is_half_their_distance():
-    found = described([0, 2])
-    assert found.gyration["50%"] == pytest.approx(1 / 4, rel=1e-6)
+    description = described([0, 2])
+    assert description.gyration["50%"] == pytest.approx(1 / 4, rel=1e-6)
     # Of 0, 0, 0 and 4 degrees: a middle at 1, squares 1, 1, 1, 9, whose mean is 3.
     assert described([0, 0, 0, 4]).gyration["50%"] == pytest.approx(3**0.5 / 4, rel=1e-3)
 
 
 def test_shares_of_visits_count_the_most_visited_first():
-    found = described([0, 0, 0], [0, 1], [2, 0])
-    assert found.points == 7
-    assert found.top_visits["1%"] == pytest.approx(5 / 7)
-    assert found.top_visits["25%"] == pytest.approx(5 / 7)
-    assert found.visited_share == pytest.approx(3 / 5)
+    description = described([0, 0, 0], [0, 1], [2, 0])
+    assert description.points == 7
+    assert description.top_visits["1%"] == pytest.approx(5 / 7)
+    assert description.top_visits["25%"] == pytest.approx(5 / 7)
+    assert description.visited_share == pytest.approx(3 / 5)
 
 
 def test_lengths_are_shares_and_long_ones_are_one_class():
-    found = described([0], [0, 1], [0, 1], [0] * 9, [0] * 30)
-    assert (found.length["1"], found.length["2"], found.length["over 8"]) == (0.2, 0.4, 0.4)
-    assert sum(found.length.values()) == pytest.approx(1)
+    description = described([0], [0, 1], [0, 1], [0] * 9, [0] * 30)
+    length = description.length
+    assert (length["1"], length["2"], length["over 8"]) == (0.2, 0.4, 0.4)
+    assert sum(length.values()) == pytest.approx(1)
 
 
 def test_single_points_have_no_steps():
-    found = described([3], [1])
-    assert (found.step, found.stay_share) == (None, None)
-    assert found.gyration["100%"] == pytest.approx(0, abs=1e-9)
+    description = described([3], [1])
+    assert (description.step, description.stay_share) == (None, None)
+    assert description.gyration["100%"] == pytest.approx(0, abs=1e-9)
 
 
 def test_the_date_line_is_no_longer_than_any_other():
     near = LocationSet.from_columns(["w", "e", "x"], [0.0] * 3, [179.5, -179.5, 178.5])
-    found = describe(near, TrajectorySet.from_lists([[0, 1]], size=3))
-    assert found.gyration["50%"] == pytest.approx(1 / 4, rel=1e-6)
+    description = describe(near, TrajectorySet.from_lists([[0, 1]], size=3))
+    assert description.gyration["50%"] == pytest.approx(1 / 4, rel=1e-6)
 
 
 def test_refuses_nothing_at_all():

@@ -18,20 +18,21 @@ WALKS = Points(
 
 
 def test_counts_lengths_intervals_and_gaps():
-    found = describe_tracks(WALKS)
-    assert (found.trajectories, found.points, found.users) == (2, 4, 1)
-    assert (found.of_one_point, found.days, found.gaps) == (1, 3, 1)
-    assert found.points_each["100%"] == 3
-    assert found.way_km["100%"] == pytest.approx(111.195, abs=0.01)
-    assert found.way_km["0%"] == 0
-    assert found.hours["100%"] == 4
-    assert found.interval_s["50%"] == 7200
+    description = describe_tracks(WALKS)
+    assert (description.trajectories, description.points, description.users) == (2, 4, 1)
+    assert (description.of_one_point, description.days, description.gaps) == (1, 3, 1)
+    assert description.points_each["100%"] == 3
+    assert description.way_km["100%"] == pytest.approx(111.195, abs=0.01)
+    assert description.way_km["0%"] == 0
+    assert description.hours["100%"] == 4
+    assert description.interval_s["50%"] == 7200
 
 
 def test_without_times_or_users_nothing_is_said_of_them():
-    found = describe_tracks(Points(np.array([0, 1]), np.zeros(1), np.zeros(1), ("1",)))
-    assert not found.timed
-    assert found.users is found.days is found.hours is found.interval_s is found.gaps is None
+    description = describe_tracks(Points(np.array([0, 1]), np.zeros(1), np.zeros(1), ("1",)))
+    assert not description.timed
+    assert description.users is description.days is description.hours is None
+    assert description.interval_s is description.gaps is None
 
 
 def test_a_box_is_coarse_and_outwards():

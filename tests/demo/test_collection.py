@@ -27,8 +27,8 @@ from nomadp.demo.analyst import Analyst, AnswerMissing
 from nomadp.demo.collection import (
     ATLAS_QUERIES,
     FULL,
-    MARK,
     ORACLE_QUERIES,
+    PURPOSE_SUFFIX,
     CollectionPlan,
     run_collection,
 )
@@ -75,7 +75,7 @@ def test_every_device_reports_to_every_task_and_the_analyst_is_answered() -> Non
         assert isinstance(tasks, list)
         assert [each["reports"] for each in tasks] == [SMALL.devices] * 2
         purposes = [each["purpose"] for each in tasks]
-        assert all(each.endswith(MARK) for each in purposes)
+        assert all(each.endswith(PURPOSE_SUFFIX) for each in purposes)
         assert len({each[:12] for each in purposes}) == 2  # as much as a phone shows of each
         with refused(AnswerMissing, "query_refused", status=401):
             Analyst(held.running.address, "another-token").start(tasks[0]["task_id"], [{}])
@@ -167,10 +167,10 @@ def told(process: "subprocess.Popen[str]") -> dict[str, object]:
 def test_a_demo_that_stays_is_ended_by_a_signal_with_all_it_started(
     demo: "subprocess.Popen[str]", number: signal.Signals, tmp_path: Path
 ) -> None:
-    found = told(demo)
-    assert (tmp_path / str(found["page"])).exists()
-    token = str(found["analyst_token"])
-    assert len(list(asked(str(found["collector"]), "/tasks", token)["tasks"])) == 2  # type: ignore[call-overload]
+    output = told(demo)
+    assert (tmp_path / str(output["page"])).exists()
+    token = str(output["analyst_token"])
+    assert len(list(asked(str(output["collector"]), "/tasks", token)["tasks"])) == 2  # type: ignore[call-overload]
     started = children(demo.pid)
     assert started
     if number == signal.SIGINT:
@@ -179,7 +179,7 @@ def test_a_demo_that_stays_is_ended_by_a_signal_with_all_it_started(
         demo.send_signal(number)
     _, stderr = demo.communicate(timeout=300)
     assert demo.returncode == 128 + number
-    assert str(found["page"]) in stderr
+    assert str(output["page"]) in stderr
     assert wait_until(lambda: all(map(is_gone, started)), 120), "an orphan is left"
 
 
@@ -188,10 +188,10 @@ def test_a_quick_demo_without_serving_ends_by_itself(tmp_path: Path) -> None:
     process = start(["demo", "--quick", "--no-serve", "--json"], tmp_path)
     stdout, stderr = process.communicate(timeout=1800)
     assert process.returncode == 0, stderr
-    found = json.loads(stdout)
-    assert found["reports"] == 600
-    assert (tmp_path / found["page"]).exists()
-    there = urlsplit(found["collector"])
+    content = json.loads(stdout)
+    assert content["reports"] == 600
+    assert (tmp_path / content["page"]).exists()
+    there = urlsplit(content["collector"])
     connection = http.client.HTTPConnection(str(there.hostname), there.port, timeout=5)
     with pytest.raises(ConnectionRefusedError):
         connection.request("GET", "/tasks")

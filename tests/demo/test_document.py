@@ -13,7 +13,7 @@ import nomadp
 from nomadp.answers.sentences import is_withheld
 from nomadp.demo import embedded_json
 from nomadp.demo.experiment import Findings
-from nomadp.demo.results import compared
+from nomadp.demo.results import simulate_survey
 
 BLOCKS = r"</(?:p|h1|h2|dt|dd|div)>"
 
@@ -104,7 +104,8 @@ def test_the_page_says_why_shares_of_few_codewords_have_no_intervals(
 ) -> None:
     plan = findings.study.plan
     learned = {
-        pair.name: pair.estimate for pair in compared(plan.survey, plan.seed, plan.places)
+        pair.name: pair.estimate
+        for pair in simulate_survey(plan.survey, plan.seed, plan.places)
     }
     for name in ("density", "flows"):
         view = source.partition(f'id="view-{name}"')[2].partition('<div class="view"')[0]

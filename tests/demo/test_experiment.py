@@ -3,7 +3,7 @@ import pytest
 
 from nomadp.datasets.city import synthetic_city
 from nomadp.demo import render
-from nomadp.demo.experiment import Findings, explore, journeys_to_show
+from nomadp.demo.experiment import Findings, explore, trajectories_to_show
 
 
 def test_every_setting_of_the_plan_is_run_and_audited(findings: Findings) -> None:
@@ -20,7 +20,7 @@ def test_two_cores_give_the_same_page_as_one(findings: Findings) -> None:
 
 def test_shown_journeys_are_different_and_of_every_length() -> None:
     city = synthetic_city(3, places=60, trips=300)
-    shown = journeys_to_show(city, 24)
+    shown = trajectories_to_show(city, 24)
     assert len(set(shown)) == 24
     lengths = city.trajectories.lengths
     assert set(lengths[list(shown)].tolist()) == set(lengths.tolist())
@@ -28,7 +28,7 @@ def test_shown_journeys_are_different_and_of_every_length() -> None:
 
 def test_fewer_trips_than_wanted_are_all_there_is_to_show() -> None:
     city = synthetic_city(3, places=20, trips=3)
-    assert len(journeys_to_show(city, 24)) <= 3
+    assert len(trajectories_to_show(city, 24)) <= 3
 
 
 def test_every_draw_is_as_long_as_its_journey(findings: Findings) -> None:

@@ -62,13 +62,13 @@ def test_curves_are_the_evaluations(findings: Findings, sent: dict[str, Any]) ->
 
 
 def test_floors_are_those_of_the_evaluation(findings: Findings, sent: dict[str, Any]) -> None:
-    floors = sent["curves"]["floors"]
-    assert floors["error"] == {
-        "constant": round(findings.floors.constant.normalised_error, 5),
-        "uniform": round(findings.floors.uniform.normalised_error, 5),
+    baselines = sent["curves"]["floors"]
+    assert baselines["error"] == {
+        "constant": round(findings.baselines.constant.normalised_error, 5),
+        "uniform": round(findings.baselines.uniform.normalised_error, 5),
     }
-    assert floors["range"]["uniform"] == [
-        round(percent, 3) for percent in findings.floors.uniform.range_query
+    assert baselines["range"]["uniform"] == [
+        round(percent, 3) for percent in findings.baselines.uniform.range_query
     ]
 
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from nomadp.demo.experiment import Findings
 from nomadp.demo.sentences import (
-    audit_words,
+    audit_sentences,
     error_verdict,
-    gallery_words,
+    gallery_sentences,
     range_verdict,
     verdicts,
 )
@@ -26,14 +26,14 @@ WINS: dict[str, dict[str, list[str]]] = {
 def test_which_mechanisms_err_less_than_the_constant_is_said(
     wording: Callable[..., None],
 ) -> None:
-    said = {name: error_verdict(wins, EPSILONS) for name, wins in WINS.items()}
-    assert len({*said.values()}) == len(said)
-    text = "\n\n".join(f"{name}: {sentence}" for name, sentence in said.items())
+    sentences = {name: error_verdict(wins, EPSILONS) for name, wins in WINS.items()}
+    assert len({*sentences.values()}) == len(sentences)
+    text = "\n\n".join(f"{name}: {sentence}" for name, sentence in sentences.items())
     wording("demo", "mechanisms that err less than the best constant answer", text)
 
 
 def test_a_win_within_the_interval_is_not_called_one(findings: Findings) -> None:
-    constant = findings.floors.constant.normalised_error
+    constant = findings.baselines.constant.normalised_error
     near = {
         setting: replace(
             run,
@@ -57,21 +57,21 @@ def test_a_win_within_the_interval_is_not_called_one(findings: Findings) -> None
 
 def test_the_range_verdict_names_the_best_and_the_floor(findings: Findings) -> None:
     best = max(run.evaluation.measured.range_query[1] for run in findings.runs.values())
-    floors = findings.floors
-    floor = max(floors.constant.range_query[1], floors.uniform.range_query[1])
+    baselines = findings.baselines
+    better_baseline = max(baselines.constant.range_query[1], baselines.uniform.range_query[1])
     sentence = range_verdict(findings)
-    assert [f"{best:.1f}", f"{floor:.1f}"] == re.findall(r"([\d.]+) %", sentence)
+    assert [f"{best:.1f}", f"{better_baseline:.1f}"] == re.findall(r"([\d.]+) %", sentence)
 
 
 def test_a_broken_claim_is_not_passed_over(
     findings: Findings, wording: Callable[..., None]
 ) -> None:
     sound = replace(findings.audit, sampler=findings.audit.sampler[:2])
-    assert numbers(audit_words(sound)[0]) == []
+    assert numbers(audit_sentences(sound)[0]) == []
     first, *others = findings.audit.rows
     leaking = replace(sound, rows=(replace(first, flags=("budget",)), *others))
-    assert numbers(audit_words(leaking)[0]) == [1, 4]
-    text = "\n\n".join([*audit_words(sound), *audit_words(leaking)[:1]])
+    assert numbers(audit_sentences(leaking)[0]) == [1, 4]
+    text = "\n\n".join([*audit_sentences(sound), *audit_sentences(leaking)[:1]])
     wording("demo", "an audit that passes, and one that does not", text)
 
 
@@ -82,11 +82,11 @@ def test_a_missed_exhibit_is_not_counted_as_flagged(
     shown = len(audit.gallery) + sum(not row.private for row in audit.rows)
     first, *others = audit.gallery
     missed = replace(audit, gallery=(replace(first, flagged_by=()), *others))
-    assert numbers(gallery_words(audit)[0]).count(shown) == 2
-    assert {shown - 1, shown} <= set(numbers(gallery_words(missed)[0]))
+    assert numbers(gallery_sentences(audit)[0]).count(shown) == 2
+    assert {shown - 1, shown} <= set(numbers(gallery_sentences(missed)[0]))
     few = replace(audit, rows=(), gallery=audit.gallery[:3])
-    wording("demo", "broken mechanisms", "\n\n".join(gallery_words(few)))
+    wording("demo", "broken mechanisms", "\n\n".join(gallery_sentences(few)))
 
 
 def numbers(text: str) -> list[int]:
-    return [int(found) for found in re.findall(r"\d+", text)]
+    return [int(match) for match in re.findall(r"\d+", text)]

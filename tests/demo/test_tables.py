@@ -17,10 +17,10 @@ def test_curve_tables_hold_every_number_and_both_floors(findings: Findings) -> N
         scores = run.evaluation.measured
         assert f"{scores.normalised_error:.4f} ± {run.error_half_width:.4f}" in made
         assert f"{scores.range_query[1]:.2f} ± {run.range_half_width[1]:.2f}" in made
-    plan, floors = findings.study.plan, findings.floors
+    plan, baselines = findings.study.plan, findings.baselines
     assert made.count("<table>") == 1 + len(plan.radii_km)
     assert made.count("<tr>") == (1 + len(plan.radii_km)) * (1 + len(plan.mechanisms) + 2)
-    for scores in (floors.constant, floors.uniform):
+    for scores in (baselines.constant, baselines.uniform):
         assert f"{scores.normalised_error:.4f}" in made
 
 

@@ -458,16 +458,16 @@ def test_a_full_disk_leaves_the_target_as_it_was_and_the_job_goes_on(
             part.write_bytes(b"half")
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-        atomic.written_whole({path: write for path in writes})
+        atomic.write_atomically({path: write for path in writes})
 
     def written(writes: dict[Path, Any], private: Sequence[Path] = ()) -> None:
         if step in next(iter(writes)).name:
             full(writes)
         else:
-            atomic.written_whole(writes, private)
+            atomic.write_atomically(writes, private)
 
     with monkeypatch.context() as patch:
-        patch.setattr("nomadp.engine.unfinished.written_whole", written)
+        patch.setattr("nomadp.engine.unfinished.write_atomically", written)
         with refused(OutputError, "file_unwritable", errno=errno.ENOSPC):
             perturb_file(job())
     assert job().target.read_text() == "older reports"

@@ -15,7 +15,7 @@ from refusals import refused
 
 import nomadp
 from nomadp.errors import DomainError, SchemaError
-from nomadp.formats.columns import Wishes
+from nomadp.formats.columns import ReadOptions
 from nomadp.formats.presets import Reading
 
 Make = Callable[[dict[str, Any]], Any]
@@ -80,9 +80,9 @@ def test_decimals_of_sql_are_numbers(places: nomadp.LocationSet) -> None:
 
 @every_frame
 def test_trajectories_come_from_any_frame(make: Make, places: nomadp.LocationSet) -> None:
-    found, summary = nomadp.read_trajectories(make(TRIPS), places)
-    assert found.lengths.tolist() == [3, 2]
-    assert found.locations.tolist() == [7, 2, 11, 0, 5]
+    trajectories, summary = nomadp.read_trajectories(make(TRIPS), places)
+    assert trajectories.lengths.tolist() == [3, 2]
+    assert trajectories.locations.tolist() == [7, 2, 11, 0, 5]
     assert summary.snapped is None
 
 
@@ -91,8 +91,8 @@ def test_one_row_to_a_trajectory_comes_from_any_frame(
     make: Make, places: nomadp.LocationSet
 ) -> None:
     frame = make({"tid": ["a", "b"], "uid": ["u", "u"], "location_ids": [["p1", "p2"], ["p3"]]})
-    found, summary = nomadp.read_trajectories(frame, places)
-    assert found.locations.tolist() == [1, 2, 3]
+    trajectories, summary = nomadp.read_trajectories(frame, places)
+    assert trajectories.locations.tolist() == [1, 2, 3]
     assert summary.people is not None
     assert summary.people.count == 1
 
@@ -108,14 +108,16 @@ def test_raw_tracks_come_from_frames_with_times(places: nomadp.LocationSet) -> N
         (located, Reading("movingpandas")),
     ]
     for frame, reading in frames:
-        found, _ = nomadp.read_trajectories(frame, places, reading)
-        assert found.locations.tolist() == [0, 5]
+        trajectories, _ = nomadp.read_trajectories(frame, places, reading)
+        assert trajectories.locations.tolist() == [0, 5]
 
 
 def test_frames_and_files_are_read_together(places: nomadp.LocationSet, tmp_path: Path) -> None:
     pd.DataFrame(TRIPS).to_csv(tmp_path / "trips.csv", index=False)
-    found, _ = nomadp.read_trajectories([tmp_path / "trips.csv", pl.DataFrame(TRIPS)], places)
-    assert found.lengths.tolist() == [3, 2, 3, 2]
+    trajectories, _ = nomadp.read_trajectories(
+        [tmp_path / "trips.csv", pl.DataFrame(TRIPS)], places
+    )
+    assert trajectories.lengths.tolist() == [3, 2, 3, 2]
 
 
 @pytest.mark.parametrize(
@@ -177,7 +179,9 @@ def test_an_empty_frame_is_refused(places: nomadp.LocationSet) -> None:
 
 def test_a_preset_of_files_is_no_frame(places: nomadp.LocationSet) -> None:
     with refused(SchemaError, "preset_of_files", preset="porto"):
-        nomadp.read_trajectories(pd.DataFrame(TRIPS), places, Reading("porto", wishes=Wishes()))
+        nomadp.read_trajectories(
+            pd.DataFrame(TRIPS), places, Reading("porto", options=ReadOptions())
+        )
 
 
 @pytest.fixture(scope="module")
@@ -204,9 +208,9 @@ def test_reports_come_from_any_frame(
         "duckdb": duckdb.sql(f"select * from '{path}'"),
     }
     for frame in frames.values():
-        found = nomadp.read_reports(frame, places, exp)
-        assert sorted(found.names) == sorted(reports.names)
-        assert np.array_equal(np.sort(found.locations), np.sort(reports.locations))
+        read_back = nomadp.read_reports(frame, places, exp)
+        assert sorted(read_back.names) == sorted(reports.names)
+        assert np.array_equal(np.sort(read_back.locations), np.sort(reports.locations))
         with pytest.raises(SchemaError):
             nomadp.read_reports(frame, places)
 
@@ -217,5 +221,5 @@ def test_reports_in_arrow_bring_their_header(
     import pyarrow.parquet as pq
 
     nomadp.write_simulated(tmp_path / "reports.parquet", reports)
-    found = nomadp.read_reports(pq.read_table(tmp_path / "reports.parquet"), places)
-    assert found.header == reports.header
+    read_back = nomadp.read_reports(pq.read_table(tmp_path / "reports.parquet"), places)
+    assert read_back.header == reports.header

@@ -18,7 +18,7 @@ from nomadp.answers import Estimate
 from nomadp.formats import bounded
 from nomadp.formats.bounded import gunzipped
 from nomadp.formats.checkin_files import read_checkins
-from nomadp.formats.codebook_files import read_atlas
+from nomadp.formats.codebook_files import read_codebooks
 from nomadp.formats.point_files import read_points
 from nomadp.formats.unreadable import Unreadable
 from nomadp.inference.model import Model
@@ -41,7 +41,7 @@ HEAD = {
 @pytest.fixture(autouse=True)
 def sooner(monkeypatch: pytest.MonkeyPatch) -> None:
     """All of it at an eighth, so that the tests take no longer."""
-    monkeypatch.setattr(bounded, "ALWAYS_BYTES", 2 * MB)
+    monkeypatch.setattr(bounded, "ALWAYS_ALLOWED_BYTES", 2 * MB)
     monkeypatch.setattr(bounded, "CHUNK_BYTES", 1 << 13)
 
 
@@ -130,7 +130,7 @@ def test_parquet_bombs_end_early(tmp_path: Path) -> None:
 def test_answers_and_codebooks_in_parquet_end_early(tmp_path: Path) -> None:
     path = parquet_bomb(tmp_path / "bomb.parquet", length=2, journey=0)
     refused_early(lambda: Estimate.read(path))
-    refused_early(lambda: read_atlas(path))
+    refused_early(lambda: read_codebooks(path))
 
 
 def test_well_packed_parquet_that_is_none_is_read(tmp_path: Path) -> None:

@@ -32,16 +32,16 @@ def microseconds(moment):
 def test_foursquare_moments_are_read_as_python_reads_them(naive, offset):
     moment = naive.replace(tzinfo=offset)
     text = moment.strftime("%a %b %d %H:%M:%S %z %Y")
-    found, real = read(FOURSQUARE_TIME, [text])
+    moment_us, real = read(FOURSQUARE_TIME, [text])
     assert real.all()
-    assert found.tolist() == [microseconds(moment)]
+    assert moment_us.tolist() == [microseconds(moment)]
 
 
 @given(MOMENTS)
 def test_gowalla_moments_are_read_as_python_reads_them(naive):
-    found, real = read(GOWALLA_TIME, [naive.strftime("%Y-%m-%dT%H:%M:%SZ")])
+    moment_us, real = read(GOWALLA_TIME, [naive.strftime("%Y-%m-%dT%H:%M:%SZ")])
     assert real.all()
-    assert found.tolist() == [microseconds(naive.replace(tzinfo=UTC))]
+    assert moment_us.tolist() == [microseconds(naive.replace(tzinfo=UTC))]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nomadp.formats.columns import BadValue, Moments, TextCoder, decimals, wholes
+from nomadp.formats.columns import BadValue, Moments, TextCoder, decimals, whole_numbers
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False)))
@@ -17,7 +17,7 @@ def test_decimals_survive_being_written_and_read(values):
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1)))
 def test_whole_numbers_survive_being_written_and_read(values):
-    assert wholes([str(v) for v in values]).tolist() == values
+    assert whole_numbers([str(v) for v in values]).tolist() == values
 
 
 @given(st.lists(st.lists(st.text(min_size=1))))
@@ -42,7 +42,7 @@ def test_a_value_that_is_no_finite_number_is_known_by_its_row_only(bad):
 @pytest.mark.parametrize("bad", ["1.0", "first", "", "1_5", str(2**63)])
 def test_a_value_that_is_no_whole_number_is_known_by_its_row_only(bad):
     with pytest.raises(BadValue) as refusal:
-        wholes(["1", bad])
+        whole_numbers(["1", bad])
     assert (refusal.value.row, refusal.value.facts) == (1, {"code": "not_a_whole_number"})
 
 
@@ -99,7 +99,7 @@ def test_the_first_piece_decides_what_the_column_holds():
 @pytest.mark.parametrize("bad", ["41.87x", "nan", "4187_1", ""])
 def test_the_chain_of_exceptions_holds_no_value(bad):
     """Python's own refusal quotes the value; it must not hang on ours."""
-    for read in (decimals, wholes, Moments().add):
+    for read in (decimals, whole_numbers, Moments().add):
         with pytest.raises(BadValue) as refusal:
             read((bad,))
         assert refusal.value.__context__ is None

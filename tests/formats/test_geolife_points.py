@@ -4,7 +4,7 @@ import pytest
 from refusals import refused
 
 from nomadp.errors import SchemaError
-from nomadp.formats.columns import Wishes
+from nomadp.formats.columns import ReadOptions
 from nomadp.formats.point_files import read_points
 from nomadp.formats.presets import Reading
 
@@ -26,8 +26,8 @@ def folder(tmp_path):
 
 def test_a_file_is_a_trajectory_and_a_folder_a_user(folder):
     seen = []
-    wishes = Wishes(progress=lambda done, total: seen.append((done, total)))
-    points = read_points(folder, Reading("geolife", wishes=wishes))
+    options = ReadOptions(progress=lambda done, total: seen.append((done, total)))
+    points = read_points(folder, Reading("geolife", options=options))
     assert points.uids == ("000", "001")
     assert points.tids == ("1", "2")  # the name of a file is the moment it starts
     assert points.lat.tolist() == [39.5, 39.75] * 2

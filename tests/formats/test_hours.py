@@ -16,10 +16,10 @@ from refusals import refused
 from nomadp.engine.batches import survey
 from nomadp.errors import DomainError, SchemaError
 from nomadp.formats import nested_files
-from nomadp.formats.columns import Wishes
+from nomadp.formats.columns import ReadOptions
 from nomadp.formats.nested_files import NestedFile, nest_file, read_nested
 from nomadp.formats.point_files import read_points, read_trajectories, write_points
-from nomadp.formats.points import clock_at, hours_of
+from nomadp.formats.points import hours_of, local_times_at
 from nomadp.formats.presets import Reading
 from nomadp.formats.thinning import Thinning
 from nomadp.locations import LocationSet
@@ -30,10 +30,10 @@ SATURDAY, SUNDAY = 5 * 24, 6 * 24
 
 def hours(path: Path, zone: str | None = None, **reading: Any) -> Any:
     """What trajectories of a file have, if it is asked for."""
-    wishes = Wishes(None if zone is None else ZoneInfo(zone), hours=True)
-    asked = Reading(wishes=wishes, **reading)
-    found = read_trajectories(path, WORLD, asked, max_snap_km=20_000)[0].hours
-    return None if found is None else found.tolist()
+    options = ReadOptions(None if zone is None else ZoneInfo(zone), hours=True)
+    asked = Reading(options=options, **reading)
+    hours_read = read_trajectories(path, WORLD, asked, max_snap_km=20_000)[0].hours
+    return None if hours_read is None else hours_read.tolist()
 
 
 def table(folder: Path, *moments: str, header: str = "tid,datetime,location_id") -> Path:
@@ -52,7 +52,7 @@ def test_an_hour_of_the_week_is_what_the_calendar_says(moment):
 
 def test_a_clock_set_to_an_hour_shows_it():
     week = np.arange(168)
-    assert hours_of(clock_at(week)).tolist() == week.tolist()
+    assert hours_of(local_times_at(week)).tolist() == week.tolist()
 
 
 def test_the_week_begins_on_monday_at_midnight_and_ends_on_sunday_at_its_last_microsecond(
@@ -73,10 +73,10 @@ def test_a_time_with_an_offset_counts_by_its_own_clock(tmp_path):
 
 def test_the_clock_that_was_moved_in_summer_counts_as_it_was_read(tmp_path):
     # 31 March 2024: a quarter to two and a quarter past three are half an hour apart in Paris.
-    told = "2024-03-31T01:45:00+01:00", "2024-03-31T03:15:00+02:00"
+    local_times = "2024-03-31T01:45:00+01:00", "2024-03-31T03:15:00+02:00"
     plain = "2024-03-31T01:45:00", "2024-03-31T03:15:00"
     autumn = "2024-10-27T02:30:00+02:00", "2024-10-27T02:30:00+01:00"
-    assert hours(table(tmp_path, *told)) == [SUNDAY + 1, SUNDAY + 3]
+    assert hours(table(tmp_path, *local_times)) == [SUNDAY + 1, SUNDAY + 3]
     assert hours(table(tmp_path, *plain), zone="Europe/Paris") == [SUNDAY + 1, SUNDAY + 3]
     assert hours(table(tmp_path, *autumn)) == [SUNDAY + 2, SUNDAY + 2]
 
@@ -195,8 +195,8 @@ def test_pieces_of_a_file_hold_no_clock_unless_it_is_asked_for(tmp_path):
     ((_, batch),) = NestedFile(path).batches()
     assert batch.schema.names == ["tid", "location_ids"]
     ((row, batch),) = NestedFile(path, hours=True).batches(1)
-    found = NestedFile(path, hours=True).trajectories(row, batch, WORLD)
-    assert found.hours.tolist() == [SUNDAY + 23, 0]
+    trajectories = NestedFile(path, hours=True).trajectories(row, batch, WORLD)
+    assert trajectories.hours.tolist() == [SUNDAY + 23, 0]
 
 
 def test_a_file_that_is_asked_for_hours_and_has_none_is_refused_before_anything_is_drawn(
@@ -276,17 +276,17 @@ YEAR = ["2024-01-01T07:15:00+01:00", "2024-07-01T07:15:00+02:00"]
 @pytest.mark.parametrize("moments", [DAY, YEAR], ids=["one offset", "two offsets"])
 def test_a_converted_file_keeps_the_hours(tmp_path, suffix, moments):
     path, out = table(tmp_path, *moments), tmp_path / f"out{suffix}"
-    read = Reading(wishes=Wishes(hours=True))
+    read = Reading(options=ReadOptions(hours=True))
     write_points(out, read_points(path, read, WORLD))
     assert hours(out) == hours(path)
-    found, was = read_points(out, read, WORLD), read_points(path, read, WORLD)
-    assert np.array_equal(found.moment_us, was.moment_us)
-    assert np.array_equal(found.local_us, was.local_us)
+    converted, was = read_points(out, read, WORLD), read_points(path, read, WORLD)
+    assert np.array_equal(converted.moment_us, was.moment_us)
+    assert np.array_equal(converted.local_us, was.local_us)
 
 
 def test_a_converted_file_in_utc_still_tells_no_hours(tmp_path):
     path, out = table(tmp_path, "2024-01-01T07:15:00Z"), tmp_path / "out.csv"
-    write_points(out, read_points(path, Reading(wishes=Wishes(hours=True)), WORLD))
+    write_points(out, read_points(path, Reading(options=ReadOptions(hours=True)), WORLD))
     assert "2024-01-01T07:15:00Z" in out.read_text()
     with refused(DomainError, "hours_unknown", unknown=1, trajectories=1):
         hours(out)
@@ -296,6 +296,6 @@ def test_points_along_the_way_keep_the_clock_of_the_one_before(tmp_path):
     path = tmp_path / "trips.csv"
     rows = ["x,2024-06-03T07:00:00+02:00,1,3", "x,2024-06-03T09:00:00+02:00,1,4"]
     path.write_text("\n".join(["tid,datetime,lat,lng", *rows]))
-    read = Reading(wishes=Wishes(hours=True), thinning=Thinning(points=3))
-    found = read_points(path, read)
-    assert ((found.local_us - found.moment_us) == 2 * 3_600_000_000).all()
+    read = Reading(options=ReadOptions(hours=True), thinning=Thinning(points=3))
+    points = read_points(path, read)
+    assert ((points.local_us - points.moment_us) == 2 * 3_600_000_000).all()

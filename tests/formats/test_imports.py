@@ -17,7 +17,7 @@ from imports_maker import EXPECTED, FILES, FOLDER
 from refusals import refused
 
 from nomadp.errors import NomadpError, SchemaError
-from nomadp.formats.columns import Wishes, moment_texts
+from nomadp.formats.columns import ReadOptions, moment_texts
 from nomadp.formats.fixes import instant, spread
 from nomadp.formats.point_files import read_points
 from nomadp.formats.presets import Reading
@@ -53,8 +53,8 @@ def plain(rows):
 @pytest.mark.parametrize("name", READ)
 def test_every_made_export_gives_its_points(name, caplog):
     with caplog.at_level(logging.INFO, "nomadp.formats"):
-        found = journeys(read_points(FOLDER / name))
-    assert found == plain(READ[name]["journeys"])
+        trajectories = journeys(read_points(FOLDER / name))
+    assert trajectories == plain(READ[name]["journeys"])
     if "left_out" in READ[name]:
         counts = re.findall(r"[0-9]+", " ".join(caplog.messages).replace(name, ""))
         assert str(READ[name]["left_out"]) in counts
@@ -100,8 +100,8 @@ def test_a_file_is_known_by_its_content_whatever_its_name(tmp_path, name, called
 
 def test_raw_signals_are_read_where_they_are_asked_for():
     with_raw = Reading(raw_signals=True)
-    found = journeys(read_points(FOLDER / "raw-only.json", with_raw))
-    assert found == SAID["raw-only.json"]["with_raw_signals"]
+    trajectories = journeys(read_points(FOLDER / "raw-only.json", with_raw))
+    assert trajectories == SAID["raw-only.json"]["with_raw_signals"]
     both = journeys(read_points(FOLDER / "timeline-android.json", with_raw))
     assert both[0] == plain(READ["timeline-android.json"]["journeys"])[0]
     assert both[1:] == SAID["raw-only.json"]["with_raw_signals"]
@@ -124,16 +124,16 @@ def test_gaps_split_where_they_are_asked_to():
 
 
 def test_hours_are_those_of_the_clock_where_it_was():
-    hours = Reading(wishes=Wishes(hours=True))
+    hours = Reading(options=ReadOptions(hours=True))
     # 2024-05-06 was a Monday; the Android file is three hours behind UTC.
     assert read_points(FOLDER / "timeline-android.json", hours).hours().tolist() == [8]
-    hours = Reading(wishes=Wishes(UTC, hours=True))  # the other is written in UTC
+    hours = Reading(options=ReadOptions(UTC, hours=True))  # the other is written in UTC
     assert read_points(FOLDER / "timeline-ios.json", hours).hours().tolist() == [11]
 
 
 def test_times_without_a_zone_are_read_where_somebody_says_it():
-    found = read_points(FOLDER / "naive.kml", Reading(wishes=Wishes(UTC)))
-    assert journeys(found) == plain(READ["tracks.kml"]["journeys"])
+    points = read_points(FOLDER / "naive.kml", Reading(options=ReadOptions(UTC)))
+    assert journeys(points) == plain(READ["tracks.kml"]["journeys"])
 
 
 def test_a_folder_of_exports_is_read_whole_but_for_what_is_none(tmp_path, caplog, wording):
@@ -207,8 +207,8 @@ def test_whatever_is_damaged_is_refused_without_a_digit_of_it(tmp_path, data):
     path.write_bytes(bytes(content))
     refusal = refusal_of(path, Reading(raw_signals=data.draw(st.booleans())))
     if refusal is not None:
-        said = str(refusal).removeprefix(str(path))
-        assert not re.search(r"30\.|40\.2|305|402|0123|2411", said), said
+        message = str(refusal).removeprefix(str(path))
+        assert not re.search(r"30\.|40\.2|305|402|0123|2411", message), message
         assert isinstance(refusal.__context__, NomadpError | OSError | None)
 
 

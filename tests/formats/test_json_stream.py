@@ -69,14 +69,14 @@ def test_elements_are_those_of_json(value, indent, ascii_only, most):
 )
 def test_members_may_be_read_or_skipped(value, skipped, most):
     stream = opened(json.dumps(value), most)
-    found = {}
+    members = {}
     for k, name in enumerate(stream.members()):
         if skipped >> k & 1:
             stream.skip()
         else:
-            found[name] = stream.value()
-    kept = [item for k, item in enumerate(value.items()) if not skipped >> k & 1]
-    assert list(found.items()) == kept
+            members[name] = stream.value()
+    expected = [item for k, item in enumerate(value.items()) if not skipped >> k & 1]
+    assert list(members.items()) == expected
     assert stream.peek() == ""
 
 
@@ -98,8 +98,8 @@ def test_what_is_no_json_is_refused(text):
 def test_what_programs_write_for_a_missing_number_is_none(most):
     """JSON has none of these, but whether a file has them depends on its values."""
     text = '["NaN, -Infinity", NaN, {"a": Infinity, "NaN": [1, -Infinity]}, NaN]'
-    found = ["NaN, -Infinity", None, {"a": None, "NaN": [1, None]}, None]
-    assert list(opened(text, most).elements()) == found
+    elements = ["NaN, -Infinity", None, {"a": None, "NaN": [1, None]}, None]
+    assert list(opened(text, most).elements()) == elements
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_character_that_is_cut_at_the_end_is_told_from_broken_json():
 
 
 def test_an_element_without_an_end_is_refused_before_it_fills_memory(monkeypatch):
-    monkeypatch.setattr(json_stream, "LONGEST", 1000)
+    monkeypatch.setattr(json_stream, "MAX_ELEMENT_CHARACTERS", 1000)
     with pytest.raises(BadContent) as refusal:
         opened('["' + "x" * 100_000, 100).value()
     assert refusal.value.code == "too_large"

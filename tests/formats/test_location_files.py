@@ -229,9 +229,9 @@ def test_reads_ids_that_are_integers_or_categories(tmp_path):
 )
 def test_refuses_a_bad_parquet_file_in_one_sentence(tmp_path, change, code, facts):
     column = {"location_id": ["a", "b"], "lat": [1.0, 2.0], "lng": [3.0, 4.0], **change}
-    kept = {name: values for name, values in column.items() if values is not None}
+    present = {name: values for name, values in column.items() if values is not None}
     with refused(SchemaError, code, **facts):
-        read_locations(parquet(tmp_path / "places.parquet", **kept))
+        read_locations(parquet(tmp_path / "places.parquet", **present))
 
 
 @pytest.mark.parametrize("content", [b"PAR1 and then nothing", b"PAR1" * 30, GOOD.encode()])
@@ -251,8 +251,8 @@ def test_reads_points_of_geojson_named_by_a_property_or_by_their_id(tmp_path):
         ' "geometry": {"type": "Point", "coordinates": [4.5, 3, 100]}}]}',
         encoding="utf-8",
     )
-    found = read_locations(path)
-    assert (found.ids, found.lat.tolist(), found.lng.tolist()) == (
+    locations = read_locations(path)
+    assert (locations.ids, locations.lat.tolist(), locations.lng.tolist()) == (
         ("7", "b"),
         [1.0, 3.0],
         [2.0, 4.5],

@@ -58,11 +58,11 @@ def test_long_trajectories_come_in_fewer_rows(tmp_path: Path) -> None:
 
 
 def test_a_whole_file_is_read_like_any_other(path: Path, world: LocationSet) -> None:
-    found, summary = read_trajectories(path, world)
+    trajectories, summary = read_trajectories(path, world)
     assert summary == ReadSummary(snapped=None, people=None)
-    assert found == read_nested(path, world)
-    assert found.tids == tuple(f"t{k}" for k in range(ROWS))
-    assert found[4].tolist() == [4, 0]
+    assert trajectories == read_nested(path, world)
+    assert trajectories.tids == tuple(f"t{k}" for k in range(ROWS))
+    assert trajectories[4].tolist() == [4, 0]
 
 
 def test_a_map_of_columns_is_refused_since_names_are_fixed(
@@ -85,26 +85,26 @@ def test_a_refusal_says_in_which_rows_to_look(
 ) -> None:
     monkeypatch.setattr(nested_files, "ROWS_MAX", 10)
     bad = written(tmp_path / "bad.parquet", [["p0"]] * 14 + [["SECRET"]] + [["p1"]] * 9)
-    with refused(DomainError, "unknown_locations", unknown=1, rows=(11, 20)) as found:
+    with refused(DomainError, "unknown_locations", unknown=1, rows=(11, 20)) as refusal:
         read_nested(bad, world)
-    assert "SECRET" not in str(found.value)
-    assert found.value.__context__ is None
+    assert "SECRET" not in str(refusal.value)
+    assert refusal.value.__context__ is None
 
 
 def test_a_tid_that_repeats_is_refused_unquoted(tmp_path: Path, world: LocationSet) -> None:
     twice = written(tmp_path / "twice.parquet", [["p0"]] * 3, ["SECRET", "b", "SECRET"])
-    with refused(SchemaError, "tid_repeated", repeated=1) as found:
+    with refused(SchemaError, "tid_repeated", repeated=1) as refusal:
         read_nested(twice, world)
-    assert "SECRET" not in str(found.value)
+    assert "SECRET" not in str(refusal.value)
 
 
 def test_a_damaged_file_is_refused(path: Path, tmp_path: Path, world: LocationSet) -> None:
     content = bytearray(path.read_bytes())
     content[40:400] = bytes(360)
     path.write_bytes(content)
-    with refused(SchemaError, "not_parquet") as found:
+    with refused(SchemaError, "not_parquet") as refusal:
         read_nested(path, world)
-    assert found.value.__context__ is None
+    assert refusal.value.__context__ is None
     with refused(SchemaError, "file_unreadable", errno=ENOENT):
         NestedFile(tmp_path / "missing.parquet")
 

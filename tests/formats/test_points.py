@@ -102,9 +102,10 @@ def test_refuses_to_split_without_a_clock():
 
 
 def test_a_trajectory_without_points_is_gone():
-    kept = some().kept(np.array([True, False, True, False]))
-    assert (kept.tids, kept.uids, kept.location_ids) == (("a",), ("ann",), ("w", "y"))
-    assert kept.moment_us.tolist() == [0, 6 * HOUR]
+    selected = some().select(np.array([True, False, True, False]))
+    assert (selected.tids, selected.uids) == (("a",), ("ann",))
+    assert selected.location_ids == ("w", "y")
+    assert selected.moment_us.tolist() == [0, 6 * HOUR]
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ def test_every_library_of_the_field_has_a_preset():
 
 def test_an_explicit_map_is_stronger_than_the_preset():
     reading = Reading("skmob", {"device": "uid", "lat": "lng", "lon": "lat"})
-    found = reading.mapping("f", ["device", "uid", "tid", "datetime", "lat", "lon"])
-    assert found == {
+    columns = reading.mapping("f", ["device", "uid", "tid", "datetime", "lat", "lon"])
+    assert columns == {
         "uid": "device",
         "tid": "tid",
         "datetime": "datetime",
@@ -44,8 +44,8 @@ def test_a_name_that_means_something_else_now_no_longer_means_the_old():
 
 
 def test_coordinates_win_over_a_geometry():
-    found = Reading().mapping("f", ["tid", "seq", "lat", "lng", "geometry"])
-    assert "geometry" not in found
+    columns = Reading().mapping("f", ["tid", "seq", "lat", "lng", "geometry"])
+    assert "geometry" not in columns
 
 
 @pytest.mark.parametrize(

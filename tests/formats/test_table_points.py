@@ -11,7 +11,7 @@ import pytest
 from refusals import refused
 
 from nomadp.errors import DomainError, SchemaError
-from nomadp.formats.columns import Wishes
+from nomadp.formats.columns import ReadOptions
 from nomadp.formats.parquet_files import to_wkb as wkb
 from nomadp.formats.point_files import read_points, write_points
 from nomadp.formats.points import Points
@@ -74,7 +74,7 @@ def test_a_moment_without_a_time_zone_is_refused_and_the_fix_is_named(tmp_path):
 
 
 def test_a_given_time_zone_says_what_it_means(tmp_path):
-    reading = Reading(wishes=Wishes(ZoneInfo("Europe/Paris")))
+    reading = Reading(options=ReadOptions(ZoneInfo("Europe/Paris")))
     points = read_points(written(tmp_path, NAIVE), reading)
     ten = (datetime(2020, 7, 1, 10) - datetime(1970, 1, 1)).total_seconds() * 1e6
     assert points.moment_us.tolist() == [ten, ten + 3 * HOUR]
@@ -92,7 +92,7 @@ def test_parquet_moments_of_any_unit_are_microseconds(tmp_path, unit):
     with refused(SchemaError, "time_zone_missing", column="datetime"):
         read_points(path)
     for zone, hour in (("UTC", 1), ("Europe/Paris", 0)):
-        points = read_points(path, Reading(wishes=Wishes(ZoneInfo(zone))))
+        points = read_points(path, Reading(options=ReadOptions(ZoneInfo(zone))))
         assert points.moment_us.tolist() == [hour * HOUR]
 
 
@@ -205,5 +205,7 @@ def test_refuses_coordinates_out_of_range_by_line(tmp_path, lat, lng):
 def test_progress_is_told_in_bytes(tmp_path):
     seen = []
     path = written(tmp_path, "tid,seq,lat,lng\nt,0,1,1\n")
-    read_points(path, Reading(wishes=Wishes(progress=lambda done, total: seen.append(done))))
+    read_points(
+        path, Reading(options=ReadOptions(progress=lambda done, total: seen.append(done)))
+    )
     assert seen[-1] == path.stat().st_size

@@ -8,10 +8,10 @@ from refusals import refused
 
 from nomadp.errors import DomainError
 from nomadp.formats.point_files import read_points
-from nomadp.formats.points import Points, numbers
+from nomadp.formats.points import Points, number_names
 from nomadp.formats.presets import Reading
 from nomadp.formats.stops import StopRule, stops
-from nomadp.formats.thinning import Thinning, along, every
+from nomadp.formats.thinning import Thinning, evenly_spaced, first_in_intervals
 
 MINUTE = 60_000_000
 METRE = 1 / 111_195  # degrees of latitude
@@ -25,7 +25,7 @@ def track(*journeys, timed=True):
         np.concatenate([[0], np.cumsum(lengths)]),
         flat[:, 1] * METRE,
         np.full(len(flat), 10.0),
-        numbers(len(journeys)),
+        number_names(len(journeys)),
         moment_us=np.round(flat[:, 0] * MINUTE).astype(np.int64) if timed else None,
     )
 
@@ -37,14 +37,14 @@ def rows(points):
 
 def test_of_each_stretch_the_first_point_is_kept_and_the_last_of_all():
     walk = track([(0, 0), (1, 10), (4.9, 20), (5, 30), (9, 40), (21, 50), (22, 60)], [(3, 0)])
-    thin = every(walk, 300)
+    thin = first_in_intervals(walk, 300)
     assert rows(thin) == [(0, 0), (5, 30), (21, 50), (22, 60), (3, 0)]
     assert thin.lengths.tolist() == [4, 1]
 
 
 def test_points_stand_evenly_along_the_way_with_their_times():
     walk = track([(0, 0), (10, 100), (20, 400)], [(5, 7)])
-    thin = along(walk, 5)
+    thin = evenly_spaced(walk, 5)
     assert rows(thin)[:5] == [(0, 0), (10, 100), (13.333, 200), (16.667, 300), (20, 400)]
     assert rows(thin)[5:] == [(5, 7)] * 5
     assert thin.tids == ("1", "2")
@@ -52,17 +52,17 @@ def test_points_stand_evenly_along_the_way_with_their_times():
 
 def test_untimed_tracks_can_be_spaced_but_not_timed():
     walk = track([(0, 0), (1, 100)], timed=False)
-    assert along(walk, 3).moment_us is None
+    assert evenly_spaced(walk, 3).moment_us is None
     with refused(DomainError, "times_required"):
-        every(walk, 60)
+        first_in_intervals(walk, 60)
     with refused(DomainError, "times_required"):
         stops(walk, StopRule())
 
 
 def test_the_way_across_the_date_line_is_the_short_one():
     lat, lng = np.zeros(2), np.array([179.0, -179.0])
-    found = along(Points(np.array([0, 2]), lat, lng, ("1",)), 5).lng
-    assert found.tolist() == [179.0, 179.5, 180.0, -179.5, -179.0]
+    spaced = evenly_spaced(Points(np.array([0, 2]), lat, lng, ("1",)), 5).lng
+    assert spaced.tolist() == [179.0, 179.5, 180.0, -179.5, -179.0]
 
 
 @settings(deadline=None)
@@ -74,7 +74,7 @@ def test_the_way_across_the_date_line_is_the_short_one():
 )
 def test_ends_are_kept_to_the_bit_and_spaces_are_equal(metres, count):
     walk = track(*([(k, m) for k, m in enumerate(journey)] for journey in metres))
-    thin = along(walk, count)
+    thin = evenly_spaced(walk, count)
     assert thin.lengths.tolist() == [count] * len(metres)
     for k in range(len(metres)):
         mine = slice(thin.offsets[k], thin.offsets[k + 1])
@@ -91,8 +91,8 @@ STAY = [(0, 0), (10, 50), (25, 100), (30, 1000), (35, 2000), (36, 2100), (60, 20
 
 
 def test_a_stop_is_the_mean_of_what_stays_near_its_first_point_long_enough():
-    found = stops(track(STAY), StopRule(200, 20))
-    assert rows(found) == [(0, 50), (35, 2033)]
+    stop_points = stops(track(STAY), StopRule(200, 20))
+    assert rows(stop_points) == [(0, 50), (35, 2033)]
     assert stops(track(STAY), StopRule(200, 26)) is None  # one stop is no journey
     assert stops(track(STAY), StopRule(40_000, 20)) is None
 
@@ -114,9 +114,9 @@ def test_long_stays_end_a_journey_and_begin_the_next():
         (930, 0),
         (960, 0),
     ]
-    found = stops(track(day), StopRule(200, 20), split_hours=3)
-    assert found.lengths.tolist() == [3, 2]
-    assert rows(found) == [(480, 0), (500, 5000), (560, 9000), (900, 9000), (930, 0)]
+    stop_points = stops(track(day), StopRule(200, 20), split_hours=3)
+    assert stop_points.lengths.tolist() == [3, 2]
+    assert rows(stop_points) == [(480, 0), (500, 5000), (560, 9000), (900, 9000), (930, 0)]
     whole = stops(track(day), StopRule(200, 20))
     assert rows(whole) == [(0, 0), (500, 5000), (560, 9000), (930, 0)]
 
@@ -132,9 +132,9 @@ def test_what_is_unknown_for_long_ends_a_journey_too():
         (1050, 900),
         (1090, 900),
     ]
-    found = stops(track(days), StopRule(), split_hours=3)
-    assert rows(found) == [(0, 0), (40, 900), (1000, 0), (1050, 900)]
-    assert found.lengths.tolist() == [2, 2]
+    stop_points = stops(track(days), StopRule(), split_hours=3)
+    assert rows(stop_points) == [(0, 0), (40, 900), (1000, 0), (1050, 900)]
+    assert stop_points.lengths.tolist() == [2, 2]
 
 
 def test_rules_say_what_they_depend_on(wording):
@@ -154,8 +154,8 @@ def test_rules_say_what_they_depend_on(wording):
 
 def test_files_are_thinned_as_they_are_read_whatever_they_are():
     paths = [FOLDER / "timeline-ios.json", FOLDER / "tracks.kml"]
-    found = read_points(paths, Reading(thinning=Thinning(points=4)))
-    assert found.lengths.tolist() == [4, 4, 4]
+    points = read_points(paths, Reading(thinning=Thinning(points=4)))
+    assert points.lengths.tolist() == [4, 4, 4]
     stays = Reading(thinning=Thinning(stops=StopRule()))
     assert read_points(paths, stays).lengths.tolist() == [2]  # the tracks have none
     with refused(DomainError, "no_stops"):
@@ -168,5 +168,5 @@ def test_stops_do_not_depend_on_how_many_distances_are_taken_at_once(monkeypatch
     rng = np.random.default_rng(3)
     walk = track([(k, m) for k, m in enumerate(np.cumsum(rng.normal(0, 60, 700)))])
     whole = rows(stops(walk, StopRule()))
-    monkeypatch.setattr(module, "AT_ONCE", 3)
+    monkeypatch.setattr(module, "BLOCK_POINTS", 3)
     assert rows(stops(walk, StopRule())) == whole

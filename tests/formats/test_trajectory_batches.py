@@ -68,9 +68,9 @@ def test_every_kind_of_text_names_a_trajectory(kind: pa.DataType, world: Locatio
 
 def test_whole_numbers_are_read_as_text() -> None:
     numbered = LocationSet.from_columns(["7", "8"], [0, 1], [0, 1])
-    found = trajectories_of(batch(pa.array([3, 4]), pa.array([[8], [7, 8]])), numbered)
-    assert found.tids == ("3", "4")
-    assert found.locations.tolist() == [1, 0, 1]
+    trajectories = trajectories_of(batch(pa.array([3, 4]), pa.array([[8], [7, 8]])), numbered)
+    assert trajectories.tids == ("3", "4")
+    assert trajectories.locations.tolist() == [1, 0, 1]
 
 
 @pytest.mark.parametrize("first", [0, 1, 2])

@@ -254,15 +254,15 @@ SWAPPED = "tid,seq,lat,lng\na,0,10.1,20\na,1,20.21098,10.21098\na,2,10,20\n"
 
 
 def test_points_far_from_every_location_are_refused_and_not_quoted(tmp_path):
-    with refused(DomainError, "points_too_far", far=1, points=3, max_km=50, swapped=0) as told:
+    with refused(DomainError, "points_too_far", far=1, points=3, max_km=50, swapped=0) as error:
         read_trajectories(written(tmp_path, AWAY), WORLD)
-    assert "21098" not in str(told.value)
+    assert "21098" not in str(error.value)
 
 
 def test_swapped_coordinates_are_named_as_the_likely_cause(tmp_path):
-    with refused(DomainError, "points_too_far", far=1, swapped=1) as told:
+    with refused(DomainError, "points_too_far", far=1, swapped=1) as error:
         read_trajectories(written(tmp_path, SWAPPED), WORLD)
-    assert "21098" not in str(told.value)
+    assert "21098" not in str(error.value)
 
 
 def test_how_far_is_too_far_can_be_said(tmp_path):
@@ -378,11 +378,11 @@ BROKEN = [
 
 def everything_said(error):
     """The messages and arguments of the whole chain, and the traceback as Python prints it."""
-    said = ["".join(traceback.format_exception(error))]
+    texts = ["".join(traceback.format_exception(error))]
     while error is not None:
-        said += [str(error), repr(error), repr(getattr(error, "object", ""))]
+        texts += [str(error), repr(error), repr(getattr(error, "object", ""))]
         error = error.__cause__ or error.__context__
-    return "\n".join(said)
+    return "\n".join(texts)
 
 
 @pytest.mark.parametrize(("content", "code", "facts"), BROKEN)
@@ -395,8 +395,8 @@ def test_refuses_a_broken_file_in_one_sentence_that_quotes_nothing_of_it(
     sentence = str(refusal.value)
     assert sentence.startswith(str(path))
     assert "\n" not in sentence
-    said = everything_said(refusal.value).replace(str(path), "")
-    assert not [secret for secret in SECRETS if secret in _without_code(said)]
+    message = everything_said(refusal.value).replace(str(path), "")
+    assert not [secret for secret in SECRETS if secret in _without_code(message)]
 
 
 def _without_code(said):

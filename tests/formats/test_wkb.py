@@ -16,8 +16,8 @@ PAIRS = st.lists(st.tuples(st.floats(-90, 90), st.floats(-180, 180)), min_size=1
 @given(PAIRS)
 def test_points_survive_being_written_and_read(pairs):
     lat, lng = np.array(pairs).T
-    found = from_wkb(to_wkb(lat, lng).to_pylist())
-    assert found.tolist() == [[y, x] for x, y in pairs]
+    lng_lat = from_wkb(to_wkb(lat, lng).to_pylist())
+    assert lng_lat.tolist() == [[y, x] for x, y in pairs]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from shapely.geometry import Polygon
 
 from nomadp.errors import DomainError, SchemaError
 from nomadp.formats import zone_files
-from nomadp.formats.zone_files import is_geo, read_zones, zones_by
+from nomadp.formats.zone_files import is_geo, read_zones, zones_from
 from nomadp.locations import LocationSet
 from nomadp.zones import polygon_zones, zones_of
 
@@ -120,8 +120,8 @@ def test_refuses_a_file_that_is_too_large(tmp_path, monkeypatch):
 
 def test_zones_are_asked_for_by_a_rule_or_a_file(tmp_path):
     path = written(tmp_path, area("Polygon", [SQUARE], name="a"))
-    assert zones_by(path, WORLD) == read_zones(path, WORLD)
-    assert zones_by("grid:2", WORLD) == zones_of(WORLD, "grid:2")
+    assert zones_from(path, WORLD) == read_zones(path, WORLD)
+    assert zones_from("grid:2", WORLD) == zones_of(WORLD, "grid:2")
 
 
 @pytest.mark.parametrize("crs", [None, 4326, 3857])

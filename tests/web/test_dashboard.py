@@ -463,7 +463,7 @@ def test_the_policy_is_the_one_the_pages_were_looked_at_under(collection: Collec
 
 
 def test_the_pages_weigh_little(collection: Collection) -> None:
-    assert sum(len(each.zipped) for each in built_pages().values()) < WEIGHT_BYTES
+    assert sum(len(each.gzipped) for each in built_pages().values()) < WEIGHT_BYTES
 
 
 def test_the_pages_have_the_palette_of_every_map(collection: Collection) -> None:

@@ -20,7 +20,7 @@ from nomadp.answers.numbers import decimals_of
 from nomadp.answers.shapes import Shapes
 from nomadp.errors import SchemaError
 from nomadp.formats.arrow_objects import ArrowObject
-from nomadp.formats.atomic import written_whole
+from nomadp.formats.atomic import write_atomically
 from nomadp.formats.measured_file import AnyPath
 
 if TYPE_CHECKING:
@@ -123,10 +123,10 @@ class Estimate:
         `origin,dest,count`, and next to it the places as `NAME.locations.csv`.
         """
         if flowmap:
-            written_whole(flowmap_writes(path, self))
+            write_atomically(flowmap_writes(path, self))
         else:
             writes = table_writes(path, self, geometry=geometry)
-            written_whole(writes, writes if self.is_per_report else ())
+            write_atomically(writes, writes if self.is_per_report else ())
 
     @property
     def is_per_report(self) -> bool:

@@ -24,7 +24,7 @@ from nomadp.answers.geometry import Geometry, combined_rows, geometries
 from nomadp.characters import spreadsheet_safe
 from nomadp.errors import SchemaError
 from nomadp.formats.atomic import Write
-from nomadp.formats.files import beside, check_readable, file_path, is_parquet, write_table
+from nomadp.formats.files import check_readable, file_path, is_parquet, meta_path, write_table
 from nomadp.formats.json_files import collection, write_features
 from nomadp.formats.measured_file import AnyPath, MeasuredFile
 
@@ -85,7 +85,7 @@ def _without_formulas(columns: dict[str, Any]) -> dict[str, Any]:
 def _csv_writes(files: dict[Path, dict[str, Any]], table: "Estimate") -> dict[Path, Write]:
     """Files of CSV, and one description beside the first of them."""
     # The description is written first, so that no table ever exists without it.
-    sidecar = beside(next(iter(files)))
+    sidecar = meta_path(next(iter(files)))
     writes: dict[Path, Write] = {
         sidecar: lambda part: part.write_bytes(describe(table) + b"\n")
     }
@@ -159,7 +159,7 @@ def read(path: AnyPath, like: "Estimate | None") -> EstimateParts:
         return _read_parquet(source, like)
     if source.name.endswith(GEOJSON):
         return _read_geojson(source, like)
-    sidecar = beside(source)
+    sidecar = meta_path(source)
     content = describe(like) if like else sidecar.read_bytes() if sidecar.exists() else None
     description = parse_description(content, str(source))
     return estimate_parts(description, _read_csv(source, column_kinds(description)))

@@ -21,7 +21,7 @@ from nomadp.answers.description import (
 from nomadp.answers.geometry import Geometry, bounding_box, from_wkb, geometries, to_wkb
 from nomadp.errors import ExtraMissing, SchemaError
 from nomadp.extras import EXTRAS, require, version_of
-from nomadp.formats.arrow_objects import ArrowObject, arrow_table, name_of
+from nomadp.formats.arrow_objects import ArrowObject, arrow_table, frame_name
 
 if TYPE_CHECKING:
     from nomadp.answers.estimate import Estimate
@@ -124,7 +124,7 @@ def from_arrow(data: ArrowObject, like: "Estimate | None") -> EstimateParts:
     columns = {name: _column(name, table[name]) for name in names}
     if like is None:
         content = metadata.get(DESCRIPTION_KEY) or _description_in_attrs(data)
-        return estimate_parts(parse_description(content, name_of(data)), columns, shapes)
+        return estimate_parts(parse_description(content, frame_name(data)), columns, shapes)
     parts = estimate_parts(parse_description(describe(like), ""), columns, shapes)
     return parts if shapes is not None else parts._replace(shapes=like.shapes)
 

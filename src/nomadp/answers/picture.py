@@ -10,7 +10,7 @@ from nomadp.answers.sections import fact_list, section
 from nomadp.answers.sentences import facts, headline
 from nomadp.answers.shapes import Shapes, shapes_of
 from nomadp.errors import DomainError, SchemaError
-from nomadp.formats.atomic import Write, write_whole, written_whole
+from nomadp.formats.atomic import Write, write_atomically, write_file
 from nomadp.formats.files import file_path
 from nomadp.formats.measured_file import AnyPath
 from nomadp.locations import LocationSet
@@ -47,7 +47,7 @@ def write_map(
 
     ``locations`` are drawn on the map, and locate the cells of grids and of H3.
     """
-    return write_whole(file_path(path, (".html",)), render(tables, locations).encode())
+    return write_file(file_path(path, (".html",)), render(tables, locations).encode())
 
 
 def write_png(
@@ -55,7 +55,7 @@ def write_png(
 ) -> Path:
     """One figure with all maps; ``path`` ends in .png."""
     writes = _png_writes(path, tables, locations)
-    written_whole(writes)
+    write_atomically(writes)
     return next(iter(writes))
 
 

@@ -79,7 +79,7 @@ def build(
         --out codebook.parquet
     """
     from nomadp.budget import as_epsilon
-    from nomadp.formats.codebook_files import described, write_atlas
+    from nomadp.formats.codebook_files import codebook_description, write_codebooks
     from nomadp.formats.location_files import read_locations
     from nomadp.mechanisms.atlas import build_pinned, design
 
@@ -89,11 +89,11 @@ def build(
             design(world, length, budget, size)
             bar.advance(1)
     pinned = build_pinned(world, lengths, budget, size)
-    write_atlas(out, pinned)
+    write_codebooks(out, pinned)
     lengths_text = ", ".join(map(str, pinned.lengths))
     count = sum(len(table.codewords) for table in pinned.tables)
     return Result(
-        {"out": str(out), **described(pinned)},
+        {"out": str(out), **codebook_description(pinned)},
         f"{count} codewords of length {lengths_text}: {out}\nsha256 {pinned.sha256}",
     )
 
@@ -115,23 +115,23 @@ def show(*, file: Path, locations: Path | None) -> Result:
     Example:
       nomadp codebook show codebook.parquet --locations places.csv
     """
-    from nomadp.formats.codebook_files import described, read_atlas
+    from nomadp.formats.codebook_files import codebook_description, read_codebooks
     from nomadp.formats.location_files import read_locations
     from nomadp.mechanisms.atlas.lloyd import follows_its_recipe
 
     if locations is None:
-        pinned, checked = read_atlas(file), None
+        pinned, checked = read_codebooks(file), None
         facts, verdict = {}, ""
     else:
         world = read_locations(locations)
-        pinned = read_atlas(file, world)
+        pinned = read_codebooks(file, world)
         checked = follows_its_recipe(pinned, world)
         facts, verdict = (
             {"follows_recipe": checked},
             f"recipe {pinned.recipe}: {VERDICTS[checked]}",
         )
     return Result(
-        {"file": str(file), **described(pinned), **facts},
+        {"file": str(file), **codebook_description(pinned), **facts},
         lambda: _print(pinned, verdict),
         checked is not False,
     )

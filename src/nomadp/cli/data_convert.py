@@ -112,8 +112,8 @@ def _convert(options: dict[str, Any]) -> dict[str, Any]:
     target = None if into_file else _snap_to(options, locations)
     with progress_bar(f"reading {sources[0].name}") as bar:
         reading = reading_of(options, bar.reach)
-        with_hours = replace(reading.wishes, hours=True)  # for later queries by time
-        points = read_points(sources, replace(reading, wishes=with_hours), locations)
+        with_hours = replace(reading.options, hours=True)  # for later queries by time
+        points = read_points(sources, replace(reading, options=with_hours), locations)
     if target is not None:
         return _snap(options, points, target)
     write_points(out, points, preset=options["to_preset"], shape=options["shape"])

@@ -220,7 +220,7 @@ def points_options(command: Decorated) -> Decorated:
 
 def reading_of(options: dict[str, Any], progress: Any = None) -> "Reading":
     """The settings for reading files that `points_options` selected."""
-    from nomadp.formats.columns import Wishes
+    from nomadp.formats.columns import ReadOptions
     from nomadp.formats.presets import Reading, parse_columns
 
     zone = None
@@ -236,11 +236,11 @@ def reading_of(options: dict[str, Any], progress: Any = None) -> "Reading":
                 code="unknown_time_zone",
             ) from None
     columns = parse_columns(options["columns"])
-    wishes = Wishes(zone, progress, hours=options.get("when") is not None)
+    read_options = ReadOptions(zone, progress, hours=options.get("when") is not None)
     return Reading(
         options["from_preset"],
         columns,
-        wishes,
+        read_options,
         options["split_hours"],
         raw_signals=options["raw_signals"],
         thinning=thinning_of(options),

@@ -270,9 +270,9 @@ def chosen_options(
 
         chosen["pinned"] = read_codebook(chosen["pinned"])
     if world is not None and "zones" in chosen:
-        from nomadp.formats.zone_files import zones_by
+        from nomadp.formats.zone_files import zones_from
 
-        chosen["zones"] = zones_by(chosen["zones"], world)
+        chosen["zones"] = zones_from(chosen["zones"], world)
     elif isinstance(chosen.get("zones"), Path):
         raise BadUsage(
             "polygons need a location set; add --locations FILE", code="option_missing"

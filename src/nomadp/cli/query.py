@@ -208,14 +208,14 @@ def _write(table: "Estimate", world: "LocationSet", options: dict[str, Any]) -> 
     """Write the estimates and their pictures atomically: all files, or none."""
     from nomadp.answers.estimate_files import flowmap_writes, table_writes
     from nomadp.answers.picture import picture_writes
-    from nomadp.formats.atomic import written_whole
+    from nomadp.formats.atomic import write_atomically
 
     table_files = flowmap_writes if options["flowmap"] else table_writes
     tables = table_files(options["out"], table, for_spreadsheets=options["spreadsheet_safe"])
     pictures = picture_writes(table, world, map=options["map"], png=options["png"])
     writes = {**pictures, **tables}
     # Estimates of single reports are about single people: only their owner may read them.
-    written_whole(writes, writes if table.is_per_report else ())
+    write_atomically(writes, writes if table.is_per_report else ())
 
 
 def _query_fields(options: dict[str, Any], world: "LocationSet") -> dict[str, Any]:

@@ -111,10 +111,10 @@ def create(*, locations: Path, out: Path, registry: Path | None, **options: Any)
       nomadp task create --locations places.csv --epsilon 4 --mechanism trips --zones grid:4 \\
         --purpose "Where buses should go." --end 2027-01-31 --out task --registry task.yaml
     """
-    from nomadp.formats.atomic import write_whole
+    from nomadp.formats.atomic import write_file
     from nomadp.formats.files import file_path
     from nomadp.formats.location_files import read_locations
-    from nomadp.formats.zone_files import zones_by
+    from nomadp.formats.zone_files import zones_from
     from nomadp.protocol.create import create_task
     from nomadp.protocol.folder import write_task_folder
     from nomadp.protocol.guarantee import Guarantee
@@ -127,12 +127,12 @@ def create(*, locations: Path, out: Path, registry: Path | None, **options: Any)
     world = read_locations(locations)
     parameters = {name: value for name, value in options.items() if value is not None}
     if "zones" in parameters:
-        parameters["zones"] = zones_by(parameters["zones"], world)
+        parameters["zones"] = zones_from(parameters["zones"], world)
     bundle = create_task(world, **parameters)
     write_task_folder(out, bundle)
     if registry is not None:
         curator = Curator(**{name: value for name, value in curator_facts.items() if value})
-        write_whole(registry, registry_yaml(bundle, curator).encode())
+        write_file(registry, registry_yaml(bundle, curator).encode())
     guarantee = Guarantee(bundle)
     outputs = {"out": str(out), "registry": None if registry is None else str(registry)}
     lines = [f"task {bundle.task.id}", f"in {out}", "", *guarantee.lines()]

@@ -17,7 +17,7 @@ from typing import Any
 
 from nomadp.budget import as_fraction
 from nomadp.errors import LedgerRefused, OutputError
-from nomadp.formats.atomic import written_whole
+from nomadp.formats.atomic import write_atomically
 from nomadp.protocol.ceilings import EPSILON_LIFETIME_DEFAULT, EPSILON_LIFETIME_MAX
 from nomadp.protocol.upload import ID_BYTES, report_id
 from nomadp.randomness import new_key
@@ -218,7 +218,7 @@ class LedgerFile:
                     )
                 return
             # A new ledger: its marker is written before the first charge.
-            written_whole({marker: lambda part: part.write_bytes(token.encode())}, [marker])
+            write_atomically({marker: lambda part: part.write_bytes(token.encode())}, [marker])
         except (OSError, OutputError) as error:
             raise _unwritable(self._home, error) from error
 

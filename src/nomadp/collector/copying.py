@@ -13,7 +13,7 @@ from typing import Any
 
 from nomadp.collector.sqlite_store import SqliteStore
 from nomadp.collector.store import Connection, Store, StoreRefused
-from nomadp.formats.atomic import written_whole
+from nomadp.formats.atomic import write_atomically
 
 __all__ = ["back_up", "check_at_rest", "check_whole", "copy_store"]
 
@@ -36,9 +36,9 @@ _COUNT_KEYS = {"cell": ("task", "epoch", "value"), "counter": ("task", "reason")
 def back_up(store: Store, out: Path) -> None:
     """Write a snapshot of a store, which may be in use, into an SQLite file."""
     if isinstance(store, SqliteStore):
-        written_whole({out: lambda part: _snapshot(store.path, part)}, private=[out])
+        write_atomically({out: lambda part: _snapshot(store.path, part)}, private=[out])
         return
-    written_whole({out: lambda part: _copied_to_file(store, part)}, private=[out])
+    write_atomically({out: lambda part: _copied_to_file(store, part)}, private=[out])
 
 
 def _snapshot(source: Path, part: Path) -> None:

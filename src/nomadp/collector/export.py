@@ -14,7 +14,7 @@ from nomadp.collector.loaded_task import LoadedTask, read_task
 from nomadp.collector.messages import report_id_text
 from nomadp.collector.store import Connection, Store
 from nomadp.errors import TaskRefused
-from nomadp.formats.atomic import written_whole
+from nomadp.formats.atomic import write_atomically
 from nomadp.reports.header import Header
 from nomadp.sequences import Sequences
 
@@ -34,7 +34,7 @@ def export_reports(store: Store, task_id: str, out: Path) -> int:
                 code="task_not_in_store",
             )
         counts: list[int] = []
-        written_whole(
+        write_atomically(
             {out: lambda part: counts.append(_write(connection, loaded, part))}, private=[out]
         )
         return counts[0]

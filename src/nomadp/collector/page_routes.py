@@ -53,5 +53,5 @@ def _sent(request: Request, file: PageFile, keep: str) -> Response:
     headers = GUARDED | {"cache-control": keep}
     if "gzip" in request.headers.get("accept-encoding", ""):
         headers["content-encoding"] = "gzip"
-        return Response(file.zipped, headers=headers, media_type=file.media_type)
+        return Response(file.gzipped, headers=headers, media_type=file.media_type)
     return Response(file.content, headers=headers, media_type=file.media_type)

@@ -15,7 +15,7 @@ import numpy as np
 
 import nomadp
 from nomadp.errors import DomainError, OutputError, SchemaError
-from nomadp.formats.atomic import Write, written_whole
+from nomadp.formats.atomic import Write, write_atomically
 from nomadp.formats.columns import offset_texts
 from nomadp.formats.files import write_table
 from nomadp.formats.location_files import location_columns, point_columns, read_locations
@@ -136,14 +136,14 @@ def check_folder(folder: AnyPath) -> Path:
             f"{path} must be a folder, but it is a file; choose another path",
             code="not_a_folder",
         )
-    ours = (LOCATIONS, TRAJECTORIES, DISTRICTS)
-    theirs = [name for name in ours if (path / name).exists()]
-    if theirs and not (path / RECIPE).exists():
+    data_files = (LOCATIONS, TRAJECTORIES, DISTRICTS)
+    existing = [name for name in data_files if (path / name).exists()]
+    if existing and not (path / RECIPE).exists():
         raise SchemaError(
-            f"{path} contains {' and '.join(theirs)} but no {RECIPE}, so nomadp did not build "
-            "it and does not overwrite it; choose another folder",
+            f"{path} contains {' and '.join(existing)} but no {RECIPE}, so nomadp did not "
+            "build it and does not overwrite it; choose another folder",
             code="not_built_here",
-            files=tuple(theirs),
+            files=tuple(existing),
         )
     return path
 
@@ -175,7 +175,7 @@ def write_built(folder: AnyPath, built: BuiltData) -> dict[str, Any]:
         polygons = built.districts.polygons
         files[DISTRICTS] = lambda part: write_polygons(part, polygons)
 
-    def hashed(name: str, write: Write) -> Write:
+    def with_hash(name: str, write: Write) -> Write:
         def write_and_hash(part: Path) -> None:
             write(part)
             recipe["outputs"][name] = file_sha256(part)
@@ -186,9 +186,9 @@ def write_built(folder: AnyPath, built: BuiltData) -> dict[str, Any]:
         with part.open("x", encoding="utf-8", newline="\n") as file:
             file.write(json.dumps(recipe, indent=2, allow_nan=False) + "\n")
 
-    writes = {path / name: hashed(name, write) for name, write in files.items()}
+    writes = {path / name: with_hash(name, write) for name, write in files.items()}
     writes[path / RECIPE] = write_recipe  # last: it contains the hashes of the others
-    written_whole(writes, private=[path / TRAJECTORIES])
+    write_atomically(writes, private=[path / TRAJECTORIES])
     if built.districts is None:  # a previous build may have left some
         (path / DISTRICTS).unlink(missing_ok=True)
     return recipe

@@ -132,8 +132,8 @@ def _within_reach(
     for rows in rows_by_key(position):
         distance_km = locations.distances_km(int(position[rows[0]]))
         nearest = np.argsort(distance_km, kind="stable")
-        within = distance_km[nearest].searchsorted(reach_km[rows], side="right")
-        destination[rows] = nearest[(share[rows] * within).astype(np.int64)]
+        n_within = distance_km[nearest].searchsorted(reach_km[rows], side="right")
+        destination[rows] = nearest[(share[rows] * n_within).astype(np.int64)]
     return destination
 
 
@@ -143,10 +143,10 @@ def read_buildings(path: AnyPath) -> tuple[LocationSet, int]:
     A building in several parts is at its first part. Returns also how many parts were dropped.
     """
     first: dict[str, tuple[float, float]] = {}
-    listed = features(path)
-    for k, feature in enumerate(listed):
+    buildings = features(path)
+    for k, feature in enumerate(buildings):
         name = feature["properties"].get(BUILDING_KEY)
-        place = first_vertex(feature, DEPTH)
+        place = first_vertex(feature, VERTEX_DEPTH)
         if name in (None, "") or place is None:
             raise SchemaError(
                 f"{fspath(path)}: feature {k + 1} must have the property {BUILDING_KEY} and be "
@@ -157,10 +157,10 @@ def read_buildings(path: AnyPath) -> tuple[LocationSet, int]:
             )
         first.setdefault(str(name), place)
     lng, lat = zip(*first.values(), strict=True)
-    return LocationSet.from_columns(list(first), lat, lng), len(listed) - len(first)
+    return LocationSet.from_columns(list(first), lat, lng), len(buildings) - len(first)
 
 
-DEPTH = {"Point": 0, "Polygon": 2, "MultiPolygon": 3}
+VERTEX_DEPTH = {"Point": 0, "Polygon": 2, "MultiPolygon": 3}
 
 
 def synthetic_campus(seed: int = 1, *, buildings: int = BUILDINGS) -> LocationSet:
@@ -173,13 +173,15 @@ def synthetic_campus(seed: int = 1, *, buildings: int = BUILDINGS) -> LocationSe
         )
     rng = np.random.default_rng(seed)
     spacing_km = SPACING_KM * min(1.0, (BUILDINGS / buildings) ** 0.5)
+    # Rejection sampling: draw from a mixture of normal distributions, one for each zone, until
+    # the new building is far enough from all others.
     placed: list[tuple[float, float]] = []
     while len(placed) < buildings:
         zone = ZONES[rng.choice(len(ZONES), p=ZONES[:, 0])]
-        along, across = (zone[1:3] + zone[3:5] * rng.normal(0, 1, 2)).tolist()
-        gaps = (np.hypot(along - a, across - b) for a, b in placed)
-        if all(gap >= spacing_km for gap in gaps):
-            placed.append((along, across))
+        along_km, across_km = (zone[1:3] + zone[3:5] * rng.normal(0, 1, 2)).tolist()
+        gaps_km = (np.hypot(along_km - a, across_km - b) for a, b in placed)
+        if all(gap_km >= spacing_km for gap_km in gaps_km):
+            placed.append((along_km, across_km))
     turn = np.array([[1.0, -1.0], [1.0, 1.0]]) / np.sqrt(2)  # the road runs north-west
     east_km, north_km = (np.array(placed) @ turn).T
     ids = [f"B{k:0{len(str(buildings))}d}" for k in range(1, buildings + 1)]

@@ -81,81 +81,81 @@ def build_checkins(
     path: AnyPath, recipe: CheckInRecipe, progress: Progress | None = None
 ) -> BuiltData:
     """Trajectories over the most visited places of a file of check-ins."""
-    read = read_checkins(path, recipe.source, recipe.box, progress)
+    checkins = read_checkins(path, recipe.source, recipe.box, progress)
     counts: dict[str, Any] = {
-        "rows": read.rows,
-        "malformed": read.malformed,
-        "malformed_lines": list(read.malformed_lines),
-        "outside_box": read.outside,
+        "rows": checkins.rows,
+        "malformed": checkins.malformed,
+        "malformed_lines": list(checkins.malformed_lines),
+        "outside_box": checkins.outside,
     }
-    if not len(read.place):
+    if not len(checkins.place):
         raise DomainError(
             f"{fspath(path)} must have check-ins in the box {recipe.box}, but all "
-            f"{read.rows - read.malformed} valid ones lie outside; check the box",
+            f"{checkins.rows - checkins.malformed} valid ones lie outside; check the box",
             code="no_points_in_box",
-            rows=read.rows - read.malformed,
+            rows=checkins.rows - checkins.malformed,
         )
-    locations, location, visited = _most_visited(read, recipe.places, counts)
-    order = visited[np.lexsort((read.moment_us[visited], read.uid[visited]))]
-    trajectories, points = _trajectories(read, order, recipe, counts)
+    locations, location, visited = _most_visited(checkins, recipe.places, counts)
+    order = visited[np.lexsort((checkins.moment_us[visited], checkins.uid[visited]))]
+    trajectories, points = _trajectories(checkins, order, recipe, counts)
     names = tuple(map(str, range(len(trajectories) - 1)))
     chosen = TrajectorySet(trajectories, location[points], names)
-    inputs = {Path(path).name: read.sha256}
+    inputs = {Path(path).name: checkins.sha256}
     parameters = {**asdict(recipe), "box": None if recipe.box is None else str(recipe.box)}
     description = recipe_of(f"{recipe.source}-check-ins", VERSION, parameters, counts, inputs)
-    return BuiltData(locations, chosen, description, read.moment_us[points])
+    return BuiltData(locations, chosen, description, checkins.moment_us[points])
 
 
 def _most_visited(
-    read: CheckIns, places: int, counts: dict[str, Any]
+    checkins: CheckIns, places: int, counts: dict[str, Any]
 ) -> tuple[LocationSet, Indices, Indices]:
     """The places kept, the place of each row (-1 if it was dropped), and the rows at them."""
-    visits = np.bincount(read.place, minlength=len(read.place_ids))
-    ids = np.array(read.place_ids)
+    visits = np.bincount(checkins.place, minlength=len(checkins.place_ids))
+    ids = np.array(checkins.place_ids)
     popular = np.lexsort((ids, -visits))[:places]
     # Sorted by name: an order by visits would reveal more about people than necessary.
-    kept = popular[np.argsort(ids[popular])]
-    _, first = np.unique(read.place, return_index=True)
-    lat, lng = read.lat[first], read.lng[first]
-    moved = (read.lat != lat[read.place]) | (read.lng != lng[read.place])
+    top = popular[np.argsort(ids[popular])]
+    _, first_row = np.unique(checkins.place, return_index=True)
+    lat, lng = checkins.lat[first_row], checkins.lng[first_row]
+    is_elsewhere = (checkins.lat != lat[checkins.place]) | (checkins.lng != lng[checkins.place])
     location = np.full(len(ids), -1, dtype=np.int64)
-    location[kept] = np.arange(len(kept))
-    location = location[read.place]
+    location[top] = np.arange(len(top))
+    location = location[checkins.place]
     visited = np.flatnonzero(location >= 0)
     counts.update(
         places_found=len(ids),
-        places_kept=len(kept),
+        places_kept=len(top),
         at_other_places=len(location) - len(visited),
-        at_other_coordinates=int(np.count_nonzero(moved[visited])),
+        at_other_coordinates=int(np.count_nonzero(is_elsewhere[visited])),
     )
-    if len(kept) < 2:
+    if len(top) < 2:
         raise DomainError(
-            f"the box must contain at least 2 places, got {len(kept)}; use a larger box",
+            f"the box must contain at least 2 places, got {len(top)}; use a larger box",
             code="too_few_locations",
-            locations=len(kept),
+            locations=len(top),
         )
-    return LocationSet.from_columns(ids[kept].tolist(), lat[kept], lng[kept]), location, visited
+    return LocationSet.from_columns(ids[top].tolist(), lat[top], lng[top]), location, visited
 
 
 def _trajectories(
-    read: CheckIns, order: Indices, recipe: CheckInRecipe, counts: dict[str, Any]
+    checkins: CheckIns, order: Indices, recipe: CheckInRecipe, counts: dict[str, Any]
 ) -> tuple[Indices, Indices]:
     """Offsets and rows of the trajectories' points; `order` is by user, then by time."""
     window_us = round(recipe.window_minutes * MINUTE_US)
     rng = np.random.default_rng(recipe.seed)
-    kept = order[thinned(read.uid[order], read.moment_us[order], window_us, rng)]
+    rows = order[thinned(checkins.uid[order], checkins.moment_us[order], window_us, rng)]
     gap_us = round(recipe.gap_hours * 60 * MINUTE_US)
-    start = split_at_gaps(read.uid[kept], read.moment_us[kept], gap_us)
-    length = np.diff(start, append=len(kept))
-    position = np.arange(len(kept)) - np.repeat(start, length)
-    alone = np.repeat(length < SHORTEST, length)
-    late = position >= (recipe.longest or len(kept) + 1)
-    points = kept[~alone & ~late]
+    start = split_at_gaps(checkins.uid[rows], checkins.moment_us[rows], gap_us)
+    length = np.diff(start, append=len(rows))
+    position = np.arange(len(rows)) - np.repeat(start, length)
+    is_short = np.repeat(length < SHORTEST, length)
+    is_late = position >= (recipe.longest or len(rows) + 1)
+    points = rows[~is_short & ~is_late]
     counts.update(
-        thinned=len(order) - len(kept),
+        thinned=len(order) - len(rows),
         pieces=len(start),
-        in_pieces_too_short=int(np.count_nonzero(alone)),
-        beyond_longest=int(np.count_nonzero(late)),
+        in_pieces_too_short=int(np.count_nonzero(is_short)),
+        beyond_longest=int(np.count_nonzero(is_late)),
         trajectories=int(np.count_nonzero(length >= SHORTEST)),
         points=len(points),
     )
@@ -165,7 +165,7 @@ def _trajectories(
             "none; decrease window_minutes or increase gap_hours",
             code="no_trajectories",
         )
-    lengths = np.minimum(length[length >= SHORTEST], recipe.longest or len(kept))
+    lengths = np.minimum(length[length >= SHORTEST], recipe.longest or len(rows))
     return np.concatenate([[0], np.cumsum(lengths)]), points
 
 
@@ -186,12 +186,12 @@ def thinned(
     clock = np.cumsum(np.minimum(gap_us, window_us + 1))
     opens = np.flatnonzero(gap_us > window_us)
     ends = np.append(opens[1:], len(user))
-    kept = []
+    chosen_rows = []
     # All open windows advance at once, one kept point each per round.
     while len(opens):
         closes = clock.searchsorted(clock[opens] + window_us, side="right")
         chosen = opens + (rng.random(len(opens)) * (closes - opens)).astype(np.int64)
-        kept.append(chosen)
+        chosen_rows.append(chosen)
         opens = clock.searchsorted(clock[chosen] + window_us, side="right")
         opens, ends = opens[opens < ends], ends[opens < ends]
-    return np.sort(np.concatenate(kept))
+    return np.sort(np.concatenate(chosen_rows))

@@ -36,13 +36,13 @@ START = (0.12, 0.28, 0.60)
 NEXT = np.array([[0.05, 0.35, 0.60], [0.10, 0.25, 0.65], [0.12, 0.18, 0.70]])
 """Transition probabilities between uses, one row per current use."""
 STEP_EXPONENT = 1.6
-"""The pull of a place at distance d is proportional to (STEP_SHIFT_KM + d) ** -this."""
+"""At distance d, a place has a pull proportional to (STEP_SHIFT_KM + d) ** -STEP_EXPONENT."""
 STEP_SHIFT_KM = 0.06
 REACH_KM = 7.0
 """Scale of the exponential cut-off: people rarely cross the whole city."""
 HOME_FAME_EXPONENT = 0.4
 """Fame is raised to this power for homes, which differ less than other places."""
-AT_ONCE = 20_000
+STEPS_PER_UPDATE = 20_000
 """Steps that are drawn between two progress updates."""
 STAY = 0.012
 """Probability that the next point is the same place."""
@@ -93,37 +93,37 @@ def _city(seed: int, places: int, trips: int, progress: Progress) -> City:
             trips=trips,
         )
     rng = np.random.default_rng(seed)
-    built = lay_out(rng, places)
+    layout = lay_out(rng, places)
     digits = max(4, len(str(places)))
     ids = [f"p{k:0{digits}d}" for k in range(1, places + 1)]
-    locations = locations_around(ids, CENTRE, built.east_km, built.north_km)
+    locations = locations_around(ids, CENTRE, layout.east_km, layout.north_km)
     lengths = rng.choice(LENGTHS, size=trips, p=LENGTH_SHARE)
-    return City(locations, _Trips(rng, built, progress).taken(lengths))
+    return City(locations, _TripSimulation(rng, layout, progress).simulate(lengths))
 
 
-class _Trips:
+class _TripSimulation:
     """Simulated trips: each step goes to a popular place that is near (gravity model)."""
 
-    def __init__(self, rng: np.random.Generator, built: Places, progress: Progress) -> None:
+    def __init__(self, rng: np.random.Generator, layout: Places, progress: Progress) -> None:
         self._rng = rng
-        self._built = built
+        self._layout = layout
         self._progress = progress
         self._appeal = [self._appeal_for(use) for use in Use]
 
-    def taken(self, lengths: Indices) -> TrajectorySet:
+    def simulate(self, lengths: Indices) -> TrajectorySet:
         """One trip of each length."""
         trips, longest = len(lengths), int(lengths.max())
         visited = np.empty((trips, longest), dtype=np.int64)
         use = self._rng.choice(len(Use), size=trips, p=START)
-        position = visited[:, 0] = self._anywhere(use)
+        position = visited[:, 0] = self._first_places(use)
         steps = int((lengths - 1).sum())
         done = 0
         for k in range(1, longest):
-            going = np.flatnonzero(lengths > k)
+            active = np.flatnonzero(lengths > k)
             # First draw the next use (a Markov chain), then a place for it.
-            chance = NEXT.cumsum(axis=1)[use[going], :-1]
-            use[going] = (self._rng.random((len(going), 1)) > chance).sum(axis=1)
-            for part in np.array_split(going, 1 + len(going) // AT_ONCE):
+            cumulative = NEXT.cumsum(axis=1)[use[active], :-1]
+            use[active] = (self._rng.random((len(active), 1)) > cumulative).sum(axis=1)
+            for part in np.array_split(active, 1 + len(active) // STEPS_PER_UPDATE):
                 position[part] = self._step(position[part], use[part])
                 done += len(part)
                 self._progress(done, steps)
@@ -131,19 +131,20 @@ class _Trips:
         return trajectories_of_rows(visited, lengths)
 
     def _appeal_for(self, use: Use) -> Floats:
-        """The probability of each place for a use. If no place has this use, any place may."""
-        fame = self._built.fame
-        fits = np.where(self._built.use == use, fame, 0.0)
+        """The probability of each place for a use. If no place has the use, all places do."""
+        fame = self._layout.fame
+        popularity = np.where(self._layout.use == use, fame, 0.0)
         if use is Use.HOME:
-            fits = np.where(fits > 0, fits, 0.0) ** HOME_FAME_EXPONENT
-        wanted = fits if fits.any() else fame
-        return np.asarray(wanted / wanted.sum())
+            popularity = np.where(popularity > 0, popularity, 0.0) ** HOME_FAME_EXPONENT
+        popularity = popularity if popularity.any() else fame
+        return np.asarray(popularity / popularity.sum())
 
-    def _anywhere(self, use: Indices) -> Indices:
+    def _first_places(self, use: Indices) -> Indices:
+        """The first place of each person, by popularity for the use and not by distance."""
         place = np.empty(len(use), dtype=np.int64)
-        for wanted in Use:
-            rows = np.flatnonzero(use == wanted)
-            place[rows] = self._drawn(self._appeal[wanted], len(rows))
+        for wanted_use in Use:
+            rows = np.flatnonzero(use == wanted_use)
+            place[rows] = self._draw(self._appeal[wanted_use], len(rows))
         return place
 
     def _step(self, position: Indices, use: Indices) -> Indices:
@@ -154,19 +155,24 @@ class _Trips:
             weight = self._appeal[use[rows[0]]] * self._pull(place)
             # If no other place serves the use, people stay.
             weight[place] = STAY * weight.sum() or 1.0
-            destination[rows] = self._drawn(weight, len(rows))
+            destination[rows] = self._draw(weight, len(rows))
         return destination
 
     def _pull(self, place: int) -> Floats:
-        """The distance weight of each place: a truncated power law, as in human mobility."""
-        east_km, north_km = self._built.east_km, self._built.north_km
+        """The distance weight of each place: a truncated power law.
+
+        Human mobility roughly follows one (González, Hidalgo and Barabási, Nature 2008).
+        """
+        east_km, north_km = self._layout.east_km, self._layout.north_km
         distance_km = np.hypot(east_km - east_km[place], north_km - north_km[place])
         pull = (STEP_SHIFT_KM + distance_km) ** -STEP_EXPONENT * np.exp(-distance_km / REACH_KM)
         pull[place] = 0.0
         return np.asarray(pull)
 
-    def _drawn(self, weight: Floats, count: int) -> Indices:
+    def _draw(self, weight: Floats, count: int) -> Indices:
+        """Draw places by inversion of the cumulative weights."""
         cumulative = weight.cumsum()
         target = self._rng.random(count) * cumulative[-1]
+        # Rounding may put the target at the end of the last interval.
         drawn = cumulative.searchsorted(target, side="right")
         return np.asarray(np.minimum(drawn, len(weight) - 1))

@@ -41,7 +41,7 @@ def city_districts(locations: LocationSet, seed: int) -> Zones:
     """
     middle_km = _middles_km(districts_of(np.random.default_rng(seed)))
     box_km = _box_km(locations)
-    cells = [_nearest(middle_km, k, box_km) for k in range(len(NAMES))]
+    cells = [_voronoi_cell(middle_km, k, box_km) for k in range(len(NAMES))]
     nonempty = [k for k, cell in enumerate(cells) if len(cell) > 2]
     polygons = [[_degrees(cells[k])] for k in nonempty]
     return polygon_zones(locations, polygons, [NAMES[k] for k in nonempty])
@@ -69,20 +69,21 @@ def _box_km(locations: LocationSet) -> Floats:
     return np.array([[west, south], [east, south], [east, north], [west, north]])
 
 
-def _nearest(middle_km: Floats, k: int, box_km: Floats) -> Floats:
-    """The Voronoi cell of one middle within the box, by cutting off one half-plane each."""
+def _voronoi_cell(middle_km: Floats, k: int, box_km: Floats) -> Floats:
+    """The Voronoi cell of one middle within the box, by clipping it at every bisector."""
+    # Point x is nearer to a than to b if and only if (b - a) @ x <= (b - a) @ (a + b) / 2.
     cell = box_km
     for other in np.delete(middle_km, k, axis=0):
-        away = other - middle_km[k]
-        cell = _cut(cell, away, float(away @ (other + middle_km[k])) / 2)
+        normal = other - middle_km[k]
+        cell = _clipped(cell, normal, float(normal @ (other + middle_km[k])) / 2)
         if not len(cell):
             break
     return cell
 
 
-def _cut(ring: Floats, away: Floats, limit: float) -> Floats:
+def _clipped(ring: Floats, normal: Floats, limit: float) -> Floats:
     """The part of a convex ring with ring @ away <= limit (Sutherland-Hodgman clipping)."""
-    beyond = ring @ away - limit
+    beyond = ring @ normal - limit
     corners = []
     for k in range(len(ring)):
         start, end = beyond[k - 1], beyond[k]

@@ -15,7 +15,7 @@ from nomadp.datasets.city_layout import (
     Districts,
     districts_of,
     river_km,
-    turned,
+    rotated,
 )
 from nomadp.geometry import Floats
 
@@ -63,16 +63,16 @@ def _streets(districts: Districts) -> list[Floats]:
             half_km = float(np.sqrt(reach_km**2 - offset_km**2))
             across = np.array([[offset_km, -half_km], [offset_km, half_km]])
             angle = np.full(2, turn_rad)
-            streets += [turned(line, angle) + middle_km for line in (across, across[:, ::-1])]
+            streets += [rotated(line, angle) + middle_km for line in (across, across[:, ::-1])]
     return streets
 
 
 def _avenues(middle_km: Floats) -> list[Floats]:
     """The avenues from the centre to every district, and from each district to the next."""
     count = len(middle_km)
-    out = [middle_km[[0, end]] for end in range(1, count)]
-    around = [middle_km[[end % (count - 1) + 1, end]] for end in range(1, count)]
-    return out + around
+    radial = [middle_km[[0, end]] for end in range(1, count)]
+    between = [middle_km[[end % (count - 1) + 1, end]] for end in range(1, count)]
+    return radial + between
 
 
 def _river() -> Floats:

@@ -23,7 +23,7 @@ __all__ = [
     "districts_of",
     "lay_out",
     "river_km",
-    "turned",
+    "rotated",
 ]
 
 CENTRE = 45.0, -35.0
@@ -33,8 +33,8 @@ CENTRE_SPREAD_KM = 0.75
 BLOCK_KM = 0.15
 RIVER_WIDTH_KM = 0.3
 AVENUE_SHARE = 0.06  # of the places, taken from all districts alike
-TOGETHER_SHARE = 0.45  # of the places, those that stand beside another
-TOGETHER_KM = 0.05
+CLUSTERED_SHARE = 0.45  # of the places, those that are moved next to another
+CLUSTER_SPREAD_KM = 0.05
 FAME_EXPONENT = 0.8
 FAME_SHIFT = 5.0  # ranks; the most famous places are about equally famous
 HUB_FAME = 1.8
@@ -79,21 +79,22 @@ def lay_out(rng: np.random.Generator, places: int) -> Places:
     districts = districts_of(rng)
     district = rng.choice(len(districts.share), size=places, p=districts.share)
     offset_km = rng.normal(0, 1, (places, 2)) * districts.spread_km[district, np.newaxis]
-    point = turned(_on_streets(rng, offset_km), districts.turn_rad[district])
+    point = rotated(_on_streets(rng, offset_km), districts.turn_rad[district])
     point += districts.middle_km[district]
     on_avenue = rng.random(places) < AVENUE_SHARE
     point[on_avenue] = _along_avenues(rng, districts.middle_km, int(on_avenue.sum()))
-    _gather(rng, point)
+    _cluster(rng, point)
     east_km, north_km = _off_the_river(point)
     central = np.hypot(east_km, north_km) < 2 * CENTRE_SPREAD_KM
-    chance = np.where(central[:, np.newaxis], USE_CENTRE, USE_OUTSIDE)
-    use = (rng.random((places, 1)) > chance.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    probability = np.where(central[:, np.newaxis], USE_CENTRE, USE_OUTSIDE)
+    use = (rng.random((places, 1)) > probability.cumsum(axis=1)[:, :-1]).sum(axis=1)
     use[: len(Use)] = np.arange(min(places, len(Use)))
     at_hub = (district >= len(districts.share) - HUBS) & ~on_avenue
     return Places(east_km, north_km, use, _fame(rng, at_hub))
 
 
 def districts_of(rng: np.random.Generator) -> Districts:
+    """The districts of a city. They are the first draws of its generator."""
     quarters = _ring(rng, QUARTERS) * rng.uniform(1.6, 6.5, (QUARTERS, 1))
     towns = _ring(rng, TOWNS) * rng.uniform(9.0, 19.0, (TOWNS, 1))
     hubs = _ring(rng, HUBS) * np.array([[21.0], [12.0]])
@@ -124,11 +125,11 @@ def _fame(rng: np.random.Generator, at_hub: NDArray[np.bool_]) -> Floats:
     return np.asarray(np.where(at_hub, HUB_FAME * fame, fame), dtype=np.float64)
 
 
-def _gather(rng: np.random.Generator, point: Floats) -> None:
+def _cluster(rng: np.random.Generator, point: Floats) -> None:
     """Move some places next to others, as shops cluster and offices share a tower."""
-    guest = np.flatnonzero(rng.random(len(point)) < TOGETHER_SHARE)
-    host = rng.integers(0, len(point), len(guest))
-    point[guest] = point[host] + rng.normal(0, TOGETHER_KM, (len(guest), 2))
+    moved = np.flatnonzero(rng.random(len(point)) < CLUSTERED_SHARE)
+    host = rng.integers(0, len(point), len(moved))
+    point[moved] = point[host] + rng.normal(0, CLUSTER_SPREAD_KM, (len(moved), 2))
 
 
 def _on_streets(rng: np.random.Generator, offset_km: Floats) -> Floats:
@@ -137,7 +138,8 @@ def _on_streets(rng: np.random.Generator, offset_km: Floats) -> Floats:
     return np.where(rng.permuted([[True, False]] * len(offset_km), axis=1), street, offset_km)
 
 
-def turned(offset_km: Floats, angle_rad: Floats) -> Floats:
+def rotated(offset_km: Floats, angle_rad: Floats) -> Floats:
+    """The offsets, each rotated counter-clockwise by its angle."""
     x, y = offset_km.T
     cos, sin = np.cos(angle_rad), np.sin(angle_rad)
     return np.stack([x * cos - y * sin, x * sin + y * cos], axis=1)
@@ -147,18 +149,18 @@ def _along_avenues(rng: np.random.Generator, middle_km: Floats, count: int) -> F
     """Random points on the roads from the centre to a district, or between two districts."""
     end = rng.integers(1, len(middle_km), count)
     start = np.where(rng.random(count) < 0.7, 0, end % (len(middle_km) - 1) + 1)
-    along = rng.random((count, 1))
+    fraction = rng.random((count, 1))
     from_km, to_km = middle_km[start], middle_km[end]
-    return np.asarray(from_km + along * (to_km - from_km) + rng.normal(0, 0.03, (count, 2)))
+    return np.asarray(from_km + fraction * (to_km - from_km) + rng.normal(0, 0.03, (count, 2)))
 
 
 def _off_the_river(point: Floats) -> tuple[Floats, Floats]:
     """Move each place in the river to the nearer bank."""
     east_km, north_km = point.T
-    above_km = north_km - river_km(east_km)
-    bank_km = np.copysign(RIVER_WIDTH_KM / 2, above_km)
-    drowned = np.abs(above_km) < RIVER_WIDTH_KM / 2
-    return east_km, np.where(drowned, north_km - above_km + bank_km, north_km)
+    north_of_river_km = north_km - river_km(east_km)
+    bank_km = np.copysign(RIVER_WIDTH_KM / 2, north_of_river_km)
+    in_river = np.abs(north_of_river_km) < RIVER_WIDTH_KM / 2
+    return east_km, np.where(in_river, north_km - north_of_river_km + bank_km, north_km)
 
 
 def river_km(east_km: Floats) -> Floats:

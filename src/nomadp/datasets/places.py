@@ -23,15 +23,15 @@ from nomadp.locations import LocationSet
 
 __all__ = ["box_grid", "centroid", "equal_cells", "read_pois", "zone_centres"]
 
-MOST_CELLS = 1024
-NEEDED = {"lat": Kind.DECIMAL, "lng": Kind.DECIMAL}
+MAX_CELLS_PER_SIDE = 1024
+REQUIRED = {"lat": Kind.DECIMAL, "lng": Kind.DECIMAL}
 
 
 def box_grid(box: Box, cells: int) -> LocationSet:
     """The centres of ``cells`` by ``cells`` equal cells of a box, from r0_c0 (south-west)."""
-    if not 1 < cells <= MOST_CELLS:
+    if not 1 < cells <= MAX_CELLS_PER_SIDE:
         raise InvalidArgument(
-            f"a grid must have from 2 to {MOST_CELLS} cells per side, got {cells}",
+            f"a grid must have from 2 to {MAX_CELLS_PER_SIDE} cells per side, got {cells}",
             code="grid_out_of_range",
         )
     return equal_cells(box, cells, cells)
@@ -49,8 +49,8 @@ def zone_centres(path: AnyPath, name: str | None = None) -> LocationSet:
     """The centroid of each zone of a GeoJSON file. It may lie outside a concave zone."""
     polygons, names = read_polygons(path, name)
     parts: dict[str, list[Sequence[Floats]]] = {}
-    for polygon, called in zip(polygons, names, strict=True):
-        parts.setdefault(called, []).append(polygon)
+    for polygon, zone_name in zip(polygons, names, strict=True):
+        parts.setdefault(zone_name, []).append(polygon)
     if len(parts) < 2:
         raise DomainError(
             f"{path} must have at least 2 zones, got {len(parts)}",
@@ -68,14 +68,15 @@ def centroid(polygons: Sequence[Sequence[Floats]]) -> tuple[float, float]:
     for rings in polygons:
         for k, ring in enumerate(rings):
             # Shoelace formula, relative to a corner: sums of products of full coordinates
-            # lose digits. Rings may run either way, hence the sign.
+            # lose digits. Rings may run in either direction, hence the sign; holes (k > 0)
+            # are subtracted.
             corner = ring - origin
-            after = np.roll(corner, -1, axis=0)
-            cross = corner[:, 0] * after[:, 1] - after[:, 0] * corner[:, 1]
+            next_corner = np.roll(corner, -1, axis=0)
+            cross = corner[:, 0] * next_corner[:, 1] - next_corner[:, 0] * corner[:, 1]
             area = cross.sum() / 2
             sign = np.sign(area) * (1 if k == 0 else -1)
             total += sign * area
-            moment += sign * ((corner + after) * cross[:, np.newaxis]).sum(axis=0) / 6
+            moment += sign * ((corner + next_corner) * cross[:, np.newaxis]).sum(axis=0) / 6
     if total <= 0:
         raise DomainError("every zone must have an area above 0, got 0", code="no_area")
     lng, lat = origin + moment / total
@@ -93,17 +94,17 @@ def read_pois(
     """
     file = file_path(path, (*READABLE, *GEOJSON))
     if file.name.endswith(GEOJSON):
-        ids, place, others = _feature_points(file)
+        ids, lat_lng, n_others = _feature_points(file)
     else:
-        ids, place, others = *_table_points(file, columns or {}), 0
-    keep = np.ones(len(place), dtype=bool)
-    if box is not None and len(place):
-        keep = box.contains(place[:, 0], place[:, 1])
-    first = np.zeros(len(place), dtype=bool)
-    kept = np.flatnonzero(keep)
-    if len(kept):
-        first[kept[np.unique(place[kept], axis=0, return_index=True)[1]]] = True
-    rows = np.flatnonzero(first)
+        ids, lat_lng, n_others = *_table_points(file, columns or {}), 0
+    is_in_box = np.ones(len(lat_lng), dtype=bool)
+    if box is not None and len(lat_lng):
+        is_in_box = box.contains(lat_lng[:, 0], lat_lng[:, 1])
+    is_first = np.zeros(len(lat_lng), dtype=bool)
+    in_box = np.flatnonzero(is_in_box)
+    if len(in_box):
+        is_first[in_box[np.unique(lat_lng[in_box], axis=0, return_index=True)[1]]] = True
+    rows = np.flatnonzero(is_first)
     names = [ids[k] for k in rows]
     if None in names or len(set(names)) < len(names):
         names = [f"p{k + 1}" for k in range(len(rows))]
@@ -113,22 +114,22 @@ def read_pois(
             code="too_few_locations",
             locations=len(rows),
         )
-    locations = LocationSet.from_columns([str(name) for name in names], *place[rows].T)
-    return locations, others + len(place) - len(rows)
+    locations = LocationSet.from_columns([str(name) for name in names], *lat_lng[rows].T)
+    return locations, n_others + len(lat_lng) - len(rows)
 
 
 def _feature_points(path: Path) -> tuple[list[str | None], Floats, int]:
     """Ids, positions (latitude, longitude), and the number of features that are no points."""
     ids: list[str | None] = []
-    place = []
-    listed = features(path)
-    for feature in listed:
+    lat_lng = []
+    all_features = features(path)
+    for feature in all_features:
         position = first_vertex(feature, {"Point": 0})
         if position is not None:
             name = feature["properties"].get("location_id", feature.get("id"))
             ids.append(str(name) if isinstance(name, str | int) and name != "" else None)
-            place.append((position[1], position[0]))
-    return ids, np.array(place).reshape(-1, 2), len(listed) - len(place)
+            lat_lng.append((position[1], position[0]))
+    return ids, np.array(lat_lng).reshape(-1, 2), len(all_features) - len(lat_lng)
 
 
 def _table_points(path: Path, columns: Mapping[str, str]) -> tuple[list[str | None], Floats]:
@@ -136,7 +137,7 @@ def _table_points(path: Path, columns: Mapping[str, str]) -> tuple[list[str | No
     theirs |= {ours: name for name, ours in columns.items()}
 
     def choose(header: Sequence[str]) -> Mapping[str, Kind]:
-        missing = [theirs[ours] for ours in NEEDED if theirs[ours] not in header]
+        missing = [theirs[ours] for ours in REQUIRED if theirs[ours] not in header]
         if missing:
             raise SchemaError(
                 f"{path} must have the columns lat and lng; missing: {', '.join(missing)}; "
@@ -144,13 +145,13 @@ def _table_points(path: Path, columns: Mapping[str, str]) -> tuple[list[str | No
                 code="columns_missing",
                 missing=tuple(missing),
             )
-        named = theirs["location_id"] in header
-        kinds = {theirs[ours]: kind for ours, kind in NEEDED.items()}
-        return kinds | ({theirs["location_id"]: Kind.TEXT} if named else {})
+        has_ids = theirs["location_id"] in header
+        kinds = {theirs[ours]: kind for ours, kind in REQUIRED.items()}
+        return kinds | ({theirs["location_id"]: Kind.TEXT} if has_ids else {})
 
     table = read_table(path, choose)
-    named = {ours: name for ours, name in theirs.items() if name in table.column}
-    table = replace(table, column={ours: table.column[name] for ours, name in named.items()})
+    used = {ours: name for ours, name in theirs.items() if name in table.column}
+    table = replace(table, column={ours: table.column[name] for ours, name in used.items()})
     text = table.column.get("location_id")
     ids = [None] * table.rows if text is None else list(text.at(np.arange(table.rows)))
     return ids, np.stack(coordinates(table), axis=1)

@@ -41,9 +41,9 @@ def most_popular(
     """
     trajectories.check_size(len(locations))
     visits = np.bincount(trajectories.locations, minlength=len(locations))
-    kept = np.sort(most_visited(visits, share, least=2))
+    chosen = np.sort(most_visited(visits, share, least=2))
     index = np.full(len(locations), -1, dtype=np.int64)
-    index[kept] = np.arange(len(kept))
+    index[chosen] = np.arange(len(chosen))
     location = index[trajectories.locations]
     owner = trajectories.owner
     length = np.bincount(owner[location >= 0], minlength=len(trajectories))
@@ -52,9 +52,9 @@ def most_popular(
     if not len(rows):
         raise DomainError(
             "at least one trajectory must have 2 points at the most visited "
-            f"{len(kept)} locations, got none; use a larger share",
+            f"{len(chosen)} locations, got none; use a larger share",
             code="no_trajectories",
         )
     offsets = np.concatenate([[0], np.cumsum(length[rows])])
     names = tuple(trajectories.tids[k] for k in rows)
-    return locations.subset(kept), TrajectorySet(offsets, points, names)
+    return locations.subset(chosen), TrajectorySet(offsets, points, names)

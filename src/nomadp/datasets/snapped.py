@@ -20,7 +20,7 @@ from nomadp.errors import DomainError, InvalidArgument
 from nomadp.extras import require
 from nomadp.formats.box import Box
 from nomadp.formats.measured_file import file_sha256
-from nomadp.formats.point_files import MAX_SNAP_KM, placed
+from nomadp.formats.point_files import MAX_SNAP_KM, snap_points
 from nomadp.formats.points import Points
 from nomadp.locations import LocationSet
 
@@ -44,59 +44,62 @@ class SnapTo:
     max_km: float = MAX_SNAP_KM
 
 
-def snap(points: Points, to: SnapTo, inputs: Mapping[str, str]) -> BuiltData:
+def snap(points: Points, target: SnapTo, inputs: Mapping[str, str]) -> BuiltData:
     """Snap points: to the location that a point names, otherwise to the nearest one."""
     counts: dict[str, Any] = {"points_read": len(points), "trajectories_read": len(points.tids)}
-    kept = _inside(points, to, counts)
-    if to.box is not None:
-        kept = replace(kept, location_ids=None)
+    remaining = _inside(points, target, counts)
+    if target.box is not None:
+        remaining = replace(remaining, location_ids=None)
     # A point in the box is in a cell. Cells may be of any size, so there is no limit.
-    limit_km = math.inf if to.box is not None and to.outside != "nearest" else to.max_km
-    trajectories, summary = placed(replace(kept, local_us=None), to.locations, limit_km)
+    is_unlimited = target.box is not None and target.outside != "nearest"
+    limit_km = math.inf if is_unlimited else target.max_km
+    trajectories, summary = snap_points(
+        replace(remaining, local_us=None), target.locations, limit_km
+    )
     if summary is not None:
         counts["moved"] = asdict(summary)
     counts.update(
-        points=len(kept),
-        trajectories=len(kept.tids),
-        of_one_point=int(np.count_nonzero(kept.lengths == 1)),
+        points=len(remaining),
+        trajectories=len(remaining.tids),
+        of_one_point=int(np.count_nonzero(remaining.lengths == 1)),
     )
     parameters = {
-        **to.parameters,
-        "box": None if to.box is None else str(to.box),
-        "outside": to.outside,
+        **target.parameters,
+        "box": None if target.box is None else str(target.box),
+        "outside": target.outside,
         "by": "location_id" if summary is None else "nearest",
-        "max_snap_km": to.max_km,
+        "max_snap_km": target.max_km,
     }
     return BuiltData(
-        to.locations,
+        target.locations,
         trajectories,
         recipe_of("snapped", VERSION, parameters, counts, inputs),
-        kept.moment_us,
-        kept.local_us,
+        remaining.moment_us,
+        remaining.local_us,
     )
 
 
-def _inside(points: Points, to: SnapTo, counts: dict[str, Any]) -> Points:
-    if to.outside not in OUTSIDE:
+def _inside(points: Points, target: SnapTo, counts: dict[str, Any]) -> Points:
+    if target.outside not in OUTSIDE:
         raise InvalidArgument(
-            f"outside must be one of {', '.join(OUTSIDE)}, got {to.outside}",
+            f"outside must be one of {', '.join(OUTSIDE)}, got {target.outside}",
             code="unknown_outside_rule",
         )
-    if to.box is None:
+    if target.box is None:
         return points
-    inside = to.box.contains(points.lat, points.lng)
+    inside = target.box.contains(points.lat, points.lng)
     outside = int(np.count_nonzero(~inside))
     counts["outside_box"] = outside
-    if outside == len(points) or (outside and to.outside == "refuse"):
+    if outside == len(points) or (outside and target.outside == "refuse"):
         raise DomainError(
-            f"points must lie in the box {to.box} (west,south,east,north), got {outside} of "
-            f"{len(points)} outside; use a larger box, or drop those points or move them to "
+            f"points must lie in the box {target.box} (west,south,east,north), got {outside} "
+            f"of {len(points)} outside; use a larger box, or drop those points or move them to "
             "the nearest cell",
             code="points_outside_box",
             outside=outside,
             points=len(points),
         )
-    return points.kept(inside) if outside and to.outside == "drop" else points
+    return points.select(inside) if outside and target.outside == "drop" else points
 
 
 def input_hashes(*paths: Path) -> dict[str, str]:
@@ -106,8 +109,8 @@ def input_hashes(*paths: Path) -> dict[str, str]:
         name = f"{path.resolve().name}/" if path.is_dir() else path.name
         digest = hashlib.sha256()
         for file in sorted(entry for entry in path.rglob("*") if entry.is_file()):
-            inside = file.relative_to(path).as_posix()
-            digest.update(f"{inside}\n{file_sha256(file)}\n".encode())
+            relative_path = file.relative_to(path).as_posix()
+            digest.update(f"{relative_path}\n{file_sha256(file)}\n".encode())
         sha256 = digest.hexdigest() if path.is_dir() else file_sha256(path)
         hashes[f"{name} ({k + 1})" if name in hashes else name] = sha256
     return hashes
@@ -143,8 +146,8 @@ def h3_cells(box: Box, resolution: int) -> LocationSet:
             resolution=resolution,
         )
     width_km, height_km = box.size_km
-    expected = width_km * height_km / h3.average_hexagon_area(resolution, unit="km^2")
-    _check_count(round(expected), "use a lower resolution or a smaller box")
+    expected_cells = width_km * height_km / h3.average_hexagon_area(resolution, unit="km^2")
+    _check_count(round(expected_cells), "use a lower resolution or a smaller box")
     south, north = box.south, box.north
     corners = [
         (lat, float(box.lng_at(share)))
@@ -153,14 +156,14 @@ def h3_cells(box: Box, resolution: int) -> LocationSet:
     ids = sorted(
         h3.h3shape_to_cells_experimental(h3.LatLngPoly(corners), resolution, "overlap")
     )
-    place = np.array([h3.cell_to_latlng(cell) for cell in ids]).reshape(-1, 2)
-    return LocationSet.from_columns(ids, place[:, 0], place[:, 1])
+    lat_lng = np.array([h3.cell_to_latlng(cell) for cell in ids]).reshape(-1, 2)
+    return LocationSet.from_columns(ids, lat_lng[:, 0], lat_lng[:, 1])
 
 
-def _check_count(cells: int, fix: str) -> None:
+def _check_count(cells: int, remedy: str) -> None:
     if cells > MAX_CELLS:
         raise InvalidArgument(
-            f"there must be at most {MAX_CELLS} cells, got {cells}; {fix}",
+            f"there must be at most {MAX_CELLS} cells, got {cells}; {remedy}",
             code="too_many_cells",
             cells=cells,
         )

@@ -54,10 +54,10 @@ def describe(locations: LocationSet, trajectories: TrajectorySet) -> Description
             "there must be at least one trajectory to describe, got none",
             code="no_trajectories",
         )
-    visited, within = trajectories.locations, trajectories.seq[1:] > 0
+    visited, is_step = trajectories.locations, trajectories.seq[1:] > 0
     visits = np.bincount(visited, minlength=len(locations))
     diameter_km = locations.diameter_km
-    origin, destination = visited[:-1][within], visited[1:][within]
+    origin, destination = visited[:-1][is_step], visited[1:][is_step]
     steps_km = locations.distances_between_km(origin, destination)
     return Description(
         places=len(locations),
@@ -77,7 +77,8 @@ def _gyration_km(locations: LocationSet, trajectories: TrajectorySet) -> Floats:
     """Radius of gyration: the root mean square distance of the points to their centre."""
     start, lengths = trajectories.offsets[:-1], trajectories.lengths
     vector = unit_vectors(locations.lat, locations.lng)[trajectories.locations]
-    # The centre is the normalised mean of the unit vectors.
+    # The centre is the normalised mean of the unit vectors, so that no map projection and no
+    # date line affects it. Distances to it come from the lengths of chords.
     centre = np.add.reduceat(vector, start)
     norm = np.linalg.norm(centre, axis=1, keepdims=True)
     centre = centre / np.where(norm > 0, norm, 1.0)

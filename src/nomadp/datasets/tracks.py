@@ -46,13 +46,13 @@ class TrackDescription:
 def describe_tracks(points: Points) -> TrackDescription:
     """The statistics of the points of trajectories."""
     first, last = points.offsets[:-1], points.offsets[1:] - 1
-    within = np.diff(points.owner) == 0
+    is_step = np.diff(points.owner) == 0
     moment_us = points.moment_us
     days = hours = interval_s = gaps = None
     if moment_us is not None:
         days = int(moment_us.max() // DAY_US - moment_us.min() // DAY_US) + 1
         hours = quantiles(QUANTILES, (moment_us[last] - moment_us[first]) / HOUR_US)
-        interval_us = np.diff(moment_us)[within]
+        interval_us = np.diff(moment_us)[is_step]
         interval_s = quantiles(QUANTILES, interval_us / SECOND_US) if len(interval_us) else None
         gaps = int(np.count_nonzero(interval_us > GAP_HOURS * HOUR_US))
     return TrackDescription(

@@ -8,9 +8,9 @@ from typing import Any
 import nomadp
 from nomadp.demo.experiment import FULL, QUICK, Findings, Progress, explore
 from nomadp.demo.payload import payload
-from nomadp.demo.sentences import audit_words, gallery_words, verdicts
+from nomadp.demo.sentences import audit_sentences, gallery_sentences, verdicts
 from nomadp.demo.tables import audit_details, audit_table, curve_tables, gallery_table
-from nomadp.formats.atomic import write_whole
+from nomadp.formats.atomic import write_file
 from nomadp.page import page, paragraphs
 
 __all__ = ["build_demo", "embedded_json", "pieces_of_work", "render"]
@@ -28,7 +28,7 @@ def build_demo(
     process per core. ``progress`` is called after each of the `pieces_of_work`.
     """
     findings = explore(QUICK if quick else FULL, jobs, progress or (lambda count: None))
-    return write_whole(out / PAGE_NAME, render(findings).encode())
+    return write_file(out / PAGE_NAME, render(findings).encode())
 
 
 def pieces_of_work(*, quick: bool = False) -> int:
@@ -47,10 +47,10 @@ def render(findings: Findings) -> str:
         "people": f"{plan.survey.people:,}",
         "verdicts": paragraphs(verdicts(findings)),
         "curve_tables": curve_tables(findings),
-        "audit_words": paragraphs(audit_words(audit)),
+        "audit_words": paragraphs(audit_sentences(audit)),
         "audit_table": audit_table(audit),
         "audit_details": audit_details(audit),
-        "gallery_words": paragraphs(gallery_words(audit)),
+        "gallery_words": paragraphs(gallery_sentences(audit)),
         "gallery_table": gallery_table(audit),
     }
     text = {

@@ -35,7 +35,7 @@ Stage = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 """Starts a stage with this many steps; yields a function that counts finished steps."""
 
 Query = Mapping[str, Any]
-MARK = ": a demonstration in a simulated city, no person's data"
+PURPOSE_SUFFIX = ": a demonstration in a simulated city, no person's data"
 """Ends every purpose. A list of tasks shows only how the purposes begin."""
 ORACLE_QUERIES: tuple[tuple[str, Query], ...] = (
     ("destinations", {"kind": "hotspots", "at": "ends"}),
@@ -120,13 +120,13 @@ def run_collection(
         ) as advance:
             analyst = Analyst(running.address, running.token)
             findings = (
-                *_answered(analyst, bundles[0], advance),
-                *_estimated(analyst, bundles, advance),
+                *_oracle_findings(analyst, bundles[0], advance),
+                *_atlas_findings(analyst, bundles, advance),
             )
         yield Collection(running, reports, findings, analyst.has_pages())
 
 
-def _answered(
+def _oracle_findings(
     analyst: Analyst, bundle: TaskBundle, advance: Callable[[int], None]
 ) -> Iterator[Finding]:
     """Results that the collector computes."""
@@ -142,17 +142,17 @@ def _answered(
         threads.shutdown(wait=False, cancel_futures=True)  # do not wait after Ctrl-C
 
 
-def _estimated(
+def _atlas_findings(
     analyst: Analyst, bundles: Sequence[TaskBundle], advance: Callable[[int], None]
 ) -> Iterator[Finding]:
     """Results computed here from the collector's counts, as for areas of one's own."""
     trips, atlas = bundles
     counts = analyst.counts(atlas.task.id)
     model = fit(atlas.mechanism, counts)
-    terms = {"min_batch_size": atlas.task.min_batch_size, "task": atlas.task.id}
+    task_options = {"min_batch_size": atlas.task.min_batch_size, "task": atlas.task.id}
     for title, query in ATLAS_QUERIES:
         in_districts = {**query, "areas": trips.domain}
-        table = run_query(atlas.mechanism, counts, in_districts, model=model, **terms)
+        table = run_query(atlas.mechanism, counts, in_districts, model=model, **task_options)
         sentence = summary(table, scene_of(table, atlas.locations))
         yield Finding("ATLAS, from whole trajectories", title, sentence)
         advance(1)
@@ -166,10 +166,10 @@ def _bundles(
     # No random delay: nobody wants to wait for an hour in a demonstration.
     options: dict[str, Any] = {"epsilon": plan.epsilon, "end": ends, "send_within": 0}
     places = districts.locations
-    purpose = f"Between which districts people travel{MARK}"
+    purpose = f"Between which districts people travel{PURPOSE_SUFFIX}"
     trips = create_task(places, "trips", purpose=purpose, zones=districts, **options)
     advance(1)
-    purpose = f"Where people go{MARK}"
+    purpose = f"Where people go{PURPOSE_SUFFIX}"
     codebook = {"length": plan.length, "size": plan.codewords}
     atlas = create_task(places, "atlas", purpose=purpose, **options, **codebook)
     advance(1)

@@ -12,7 +12,7 @@ from nomadp.errors import NomadpError
 
 __all__ = ["CollectorFailed", "Running", "running_collector"]
 
-END_S = 2.0
+SHUTDOWN_S = 2.0
 """How long the collector may take to end; the demonstration itself has three seconds."""
 
 
@@ -51,20 +51,20 @@ def running_collector(
     with log.open("w", encoding="utf-8") as log_file:
         process = subprocess.Popen(
             command,
-            stdin=subprocess.PIPE,
+            stdin=subprocess.PIPE,  # it closes when this process ends: see `signals`
             stdout=subprocess.PIPE,
             stderr=log_file,
             text=True,
             encoding="utf-8",
         )
         try:
-            yield _started(process, log)
+            yield _wait_for_addresses(process, log)
         finally:
             _end(process)
 
 
-def _started(process: "subprocess.Popen[str]", log: Path) -> Running:
-    text = _whole_object(process.stdout) if process.stdout is not None else ""
+def _wait_for_addresses(process: "subprocess.Popen[str]", log: Path) -> Running:
+    text = _first_json_object(process.stdout) if process.stdout is not None else ""
     reply = json.loads(text or "{}")
     if "addresses" in reply:
         address = reply["addresses"]["devices and analysts"]
@@ -78,7 +78,7 @@ def _started(process: "subprocess.Popen[str]", log: Path) -> Running:
     )
 
 
-def _whole_object(lines: IO[str]) -> str:
+def _first_json_object(lines: IO[str]) -> str:
     """The first JSON object that the collector prints; empty if it ends before."""
     text = ""
     for line in lines:
@@ -91,7 +91,7 @@ def _whole_object(lines: IO[str]) -> str:
 def _end(process: "subprocess.Popen[str]") -> None:
     process.terminate()
     try:
-        process.wait(END_S)
+        process.wait(SHUTDOWN_S)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

@@ -26,7 +26,7 @@ from nomadp.trajectory import TrajectorySet
 
 __all__ = ["Population", "report_all"]
 
-AT_ONCE = 100
+DEVICES_PER_UPDATE = 100
 """Devices that report between two updates of the progress."""
 CONNECTIONS = 16
 """Devices per process that report at the same time; each waits until its report is on disk."""
@@ -48,17 +48,17 @@ class Population:
 def report_all(population: Population, jobs: int, progress: Callable[[int], None]) -> int:
     """Send a report from every device to every task; returns how many were accepted."""
     parts = [
-        range(first, min(first + AT_ONCE, len(population.trajectories)))
-        for first in range(0, len(population.trajectories), AT_ONCE)
+        range(first, min(first + DEVICES_PER_UPDATE, len(population.trajectories)))
+        for first in range(0, len(population.trajectories), DEVICES_PER_UPDATE)
     ]
-    acknowledged = 0
+    n_accepted = 0
     with closing(
         run_all(population, [partial(_report_some, part) for part in parts], jobs)
-    ) as done:
-        for position, count in done:
-            acknowledged += count
+    ) as results:
+        for position, count in results:
+            n_accepted += count
             progress(len(parts[position]))
-    return acknowledged
+    return n_accepted
 
 
 def _report_some(part: range, population: Population) -> int:

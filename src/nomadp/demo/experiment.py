@@ -31,7 +31,7 @@ __all__ = [
     "Progress",
     "Run",
     "explore",
-    "journeys_to_show",
+    "trajectories_to_show",
 ]
 
 Progress = Callable[[int], None]
@@ -139,7 +139,7 @@ class Findings:
     """Maps of the estimates from many reports."""
 
     @property
-    def floors(self) -> Evaluation:
+    def baselines(self) -> Evaluation:
         """The baselines, which are the same in every evaluation."""
         return self.runs[self.study.plan.settings[0]].evaluation
 
@@ -150,12 +150,12 @@ Result = Run | AuditReport | tuple[View, ...]
 def explore(plan: DemoPlan, jobs: int, progress: Progress) -> Findings:
     """Perturb, score and audit everything in the plan; ``jobs`` 0 means one per core."""
     city = synthetic_city(plan.seed, places=plan.places, trips=plan.trips)
-    study = Study(plan, city, journeys_to_show(city, plan.shown))
+    study = Study(plan, city, trajectories_to_show(city, plan.shown))
     audits, settings = plan.audits, plan.settings
     calls: list[Callable[[Study], Result]] = [
-        *(partial(_perturbed, setting) for setting in settings),
-        *(partial(_audited, request) for request in audits),
-        _surveyed,
+        *(partial(_perturb_and_score, setting) for setting in settings),
+        *(partial(_audit, request) for request in audits),
+        _survey,
     ]
     results: dict[int, Result] = {}
     # The last calls are the slowest. They start first, so that no core waits at the end.
@@ -168,43 +168,45 @@ def explore(plan: DemoPlan, jobs: int, progress: Progress) -> Findings:
     return Findings(
         study,
         dict(zip(settings, runs, strict=True)),
-        _merged([result for result in ordered if isinstance(result, AuditReport)]),
+        _merge_audits([result for result in ordered if isinstance(result, AuditReport)]),
         next(result for result in ordered if isinstance(result, tuple)),
     )
 
 
-def journeys_to_show(city: City, count: int) -> tuple[int, ...]:
+def trajectories_to_show(city: City, count: int) -> tuple[int, ...]:
     """Choose trajectories of all lengths and extents, without looking at their reports."""
     lengths = city.trajectories.lengths
     extent_km = np.array([_extent_km(city, k) for k in range(len(lengths))])
     middle = (int(lengths.min()) + int(lengths.max())) / 2
-    kinds = sorted(set(lengths.tolist()), key=lambda length: (abs(length - middle), length))
+    # Medium lengths first, because the first trajectories are the ones that visitors look at.
+    by_middle = sorted(set(lengths.tolist()), key=lambda n: (abs(n - middle), n))
     queues = []
-    for length in kinds:
-        alike = np.flatnonzero(lengths == length)
-        alike = alike[np.argsort(-extent_km[alike], kind="stable")]
-        wanted = min(len(alike), math.ceil(count / len(kinds)))
-        queues.append(alike[(np.arange(wanted) + 1) * len(alike) // (wanted + 1)])
-    turns = max(map(len, queues))
+    for length in by_middle:
+        candidates = np.flatnonzero(lengths == length)
+        candidates = candidates[np.argsort(-extent_km[candidates], kind="stable")]
+        n_wanted = min(len(candidates), math.ceil(count / len(by_middle)))
+        queues.append(candidates[(np.arange(n_wanted) + 1) * len(candidates) // (n_wanted + 1)])
+    longest_queue = max(map(len, queues))
     # Alternate between lengths, so that the first ones shown are varied.
-    picked = [int(queue[k]) for k in range(turns) for queue in queues if k < len(queue)]
+    picked = [int(queue[k]) for k in range(longest_queue) for queue in queues if k < len(queue)]
     return tuple(picked[:count])
 
 
 def _extent_km(city: City, k: int) -> float:
+    """The largest distance of a trajectory's points from its first point."""
     path = city.trajectories[k]
     return float(city.locations.distances_km(int(path[0]))[path].max())
 
 
-def _perturbed(setting: Setting, study: Study) -> Run:
+def _perturb_and_score(setting: Setting, study: Study) -> Run:
     name, epsilon = setting
     plan, locations = study.plan, study.city.locations
     mechanism = make_mechanism(name, locations, epsilon)
     randomness = SeededRandom(plan.seed).bound_to(mechanism.identity)
     true = study.city.trajectories.select(range(plan.evaluated))
-    again = study.city.trajectories.select(np.repeat(study.shown, plan.draws))
+    repeated = study.city.trajectories.select(np.repeat(study.shown, plan.draws))
     # One call, so that every report, scored or shown, has its own random stream.
-    reported = perturb_set(mechanism, _joined(true, again), randomness, keep_tids=True)
+    reported = perturb_set(mechanism, _joined(true, repeated), randomness, keep_tids=True)
     scored = reported.select(range(len(true)))
     error_km = error_km_each(locations, true, scored)
     return Run(
@@ -220,6 +222,7 @@ def _perturbed(setting: Setting, study: Study) -> Run:
 
 def _half_width(score: Floats) -> float:
     """Half the width of the 95 % confidence interval of a mean over trajectories."""
+    # 1.96 is the 97.5 % quantile of the normal distribution, which the mean approaches.
     return 1.96 * float(score.std(ddof=1)) / math.sqrt(len(score))
 
 
@@ -231,16 +234,16 @@ def _joined(first: TrajectorySet, second: TrajectorySet) -> TrajectorySet:
     )
 
 
-def _surveyed(study: Study) -> tuple[View, ...]:
+def _survey(study: Study) -> tuple[View, ...]:
     plan = study.plan
     return draw_views(plan.survey, plan.seed, plan.places)
 
 
-def _audited(request: AuditRequest, study: Study) -> AuditReport:
+def _audit(request: AuditRequest, study: Study) -> AuditReport:
     return run_audit(request)
 
 
-def _merged(reports: Sequence[AuditReport]) -> AuditReport:
+def _merge_audits(reports: Sequence[AuditReport]) -> AuditReport:
     return AuditReport(
         rows=tuple(row for report in reports for row in report.rows),
         gallery=tuple(row for report in reports for row in report.gallery),

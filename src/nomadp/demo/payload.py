@@ -31,15 +31,15 @@ TITLES = {
 def payload(findings: Findings) -> dict[str, Any]:
     """All data that the page draws, as JSON values."""
     plan, city = findings.study.plan, findings.study.city
-    flat = FlatProjection.of(city.locations)
-    x_km, y_km = flat.km(np.stack([city.locations.lng, city.locations.lat], axis=-1)).T
+    projection = FlatProjection.of(city.locations)
+    x_km, y_km = projection.km(np.stack([city.locations.lng, city.locations.lat], axis=-1)).T
     return {
         "places": {
             "id": list(city.locations.ids),
             "x": _rounded(x_km, 3),
             "y": _rounded(y_km, 3),
         },
-        "ground": _ground(plan.seed, flat),
+        "ground": _ground(plan.seed, projection),
         "mechanisms": [
             {"name": name, "label": LABELS[name], "title": TITLES[name]}
             for name in plan.mechanisms
@@ -58,17 +58,17 @@ def payload(findings: Findings) -> dict[str, Any]:
     }
 
 
-def _ground(seed: int, flat: FlatProjection) -> dict[str, Any]:
+def _ground(seed: int, projection: FlatProjection) -> dict[str, Any]:
     """Streets, avenues and the river in kilometres, rounded to ten metres."""
     ground = city_ground(seed)
 
     def lines(paths: Sequence[Floats]) -> list[list[float]]:
-        return [_rounded(flat.km(line).ravel(), 2) for line in paths]
+        return [_rounded(projection.km(line).ravel(), 2) for line in paths]
 
     return {
         "streets": lines(ground.streets),
         "avenues": lines(ground.avenues),
-        "river": _rounded(flat.km(ground.river).ravel(), 2),
+        "river": _rounded(projection.km(ground.river).ravel(), 2),
         "block_km": BLOCK_KM,
     }
 
@@ -104,17 +104,17 @@ def _reports(findings: Findings, name: str, epsilon: str) -> list[list[list[list
 
 
 def _curves(findings: Findings) -> dict[str, Any]:
-    plan, runs, floors = findings.study.plan, findings.runs, findings.floors
+    plan, runs, baselines = findings.study.plan, findings.runs, findings.baselines
 
-    def along(show: Callable[[Run], float], digits: int) -> dict[str, list[float]]:
+    def by_mechanism(score: Callable[[Run], float], digits: int) -> dict[str, list[float]]:
         return {
-            name: _rounded([show(runs[name, epsilon]) for epsilon in plan.epsilons], digits)
+            name: _rounded([score(runs[name, epsilon]) for epsilon in plan.epsilons], digits)
             for name in plan.mechanisms
         }
 
-    def by_radius(show: Callable[[Run], Sequence[float]]) -> dict[str, list[list[float]]]:
+    def by_radius(score: Callable[[Run], Sequence[float]]) -> dict[str, list[list[float]]]:
         by_epsilon = {
-            name: [show(runs[name, epsilon]) for epsilon in plan.epsilons]
+            name: [score(runs[name, epsilon]) for epsilon in plan.epsilons]
             for name in plan.mechanisms
         }
         return {
@@ -122,16 +122,16 @@ def _curves(findings: Findings) -> dict[str, Any]:
             for name, rows in by_epsilon.items()
         }
 
-    both = {"constant": floors.constant, "uniform": floors.uniform}
+    by_baseline = {"constant": baselines.constant, "uniform": baselines.uniform}
     return {
         "radii_km": list(plan.radii_km),
-        "error": along(lambda run: run.evaluation.measured.normalised_error, 5),
-        "error_half_width": along(lambda run: run.error_half_width, 5),
+        "error": by_mechanism(lambda run: run.evaluation.measured.normalised_error, 5),
+        "error_half_width": by_mechanism(lambda run: run.error_half_width, 5),
         "range": by_radius(lambda run: run.evaluation.measured.range_query),
         "range_half_width": by_radius(lambda run: run.range_half_width),
         "floors": {
-            "error": {name: round(scores.normalised_error, 5) for name, scores in both.items()},
-            "range": {name: _rounded(scores.range_query, 3) for name, scores in both.items()},
+            "error": {name: round(s.normalised_error, 5) for name, s in by_baseline.items()},
+            "range": {name: _rounded(s.range_query, 3) for name, s in by_baseline.items()},
         },
     }
 

@@ -27,7 +27,7 @@ from nomadp.reports.counts import counts_of
 from nomadp.trajectory import TrajectorySet
 from nomadp.zones import Zones, zones_of
 
-__all__ = ["SimulatedSurvey", "Pair", "compared"]
+__all__ = ["SimulatedSurvey", "Pair", "simulate_survey"]
 
 TOP = 10
 SHOWN = 60
@@ -56,27 +56,28 @@ class Pair:
     comparison: str
 
 
-def compared(how: SimulatedSurvey, seed: int, places: int) -> list[Pair]:
+def simulate_survey(survey: SimulatedSurvey, seed: int, places: int) -> list[Pair]:
     """Density, flows and trajectories from ATLAS, and hotspots from a frequency oracle."""
-    city = synthetic_city(seed, places=places, trips=how.people)
-    moved = _of_one_length(city.trajectories, how.length)
-    locations, epsilon = city.locations, as_epsilon(how.epsilon)
-    areas, between = zones_of(locations, how.areas), city_districts(locations, seed)
-    pinned = build_pinned(locations, [how.length], epsilon, how.codewords)
-    atlas = make_mechanism("atlas", locations, how.epsilon, pinned=pinned)
-    visits = make_mechanism("visits", locations, how.epsilon, zones=how.areas)
+    city = synthetic_city(seed, places=places, trips=survey.people)
+    resampled = _of_one_length(city.trajectories, survey.length)
+    locations, epsilon = city.locations, as_epsilon(survey.epsilon)
+    areas, districts = zones_of(locations, survey.areas), city_districts(locations, seed)
+    pinned = build_pinned(locations, [survey.length], epsilon, survey.codewords)
+    atlas = make_mechanism("atlas", locations, survey.epsilon, pinned=pinned)
+    visits = make_mechanism("visits", locations, survey.epsilon, zones=survey.areas)
     queries: tuple[dict[str, Any], ...] = (
-        {"kind": "density", "areas": how.areas},
-        {"kind": "flows", "areas": between},
+        {"kind": "density", "areas": survey.areas},
+        {"kind": "flows", "areas": districts},
         {"kind": "trajectories"},
     )
-    density, flows, journeys = _answers(atlas, moved, queries, seed)
-    (hotspots,) = _answers(visits, city.trajectories, ({"kind": "hotspots"},), seed)
+    density, flows, journeys = _estimates(atlas, resampled, queries, seed)
+    everybody = city.trajectories
+    (hotspots,) = _estimates(visits, everybody, ({"kind": "hotspots"},), seed)
     return [
-        Pair("density", "ATLAS", density, *_placed(density, moved, areas)),
-        Pair("flows", "ATLAS", flows, *_between(flows, moved, between)),
-        Pair("hotspots", "visits", hotspots, *_placed(hotspots, city.trajectories, areas)),
-        Pair("trajectories", "ATLAS", journeys, *_sample(journeys, moved, city)),
+        Pair("density", "ATLAS", density, *_with_true_shares(density, resampled, areas)),
+        Pair("flows", "ATLAS", flows, *_with_true_flows(flows, resampled, districts)),
+        Pair("hotspots", "visits", hotspots, *_with_true_shares(hotspots, everybody, areas)),
+        Pair("trajectories", "ATLAS", journeys, *_with_true_sample(journeys, resampled, city)),
     ]
 
 
@@ -88,7 +89,7 @@ def _of_one_length(trajectories: TrajectorySet, length: int) -> TrajectorySet:
     return TrajectorySet(offsets, rows.ravel(), tuple(map(str, range(count))))
 
 
-def _answers(
+def _estimates(
     mechanism: Mechanism,
     trajectories: TrajectorySet,
     queries: Sequence[Mapping[str, Any]],
@@ -103,7 +104,7 @@ def _answers(
     return [with_shapes(table, mechanism.locations) for table in tables]
 
 
-def _placed(
+def _with_true_shares(
     estimate: Estimate, trajectories: TrajectorySet, areas: Zones
 ) -> tuple[Estimate, str]:
     """The true share of visits in each area."""
@@ -113,34 +114,34 @@ def _placed(
     return _with_truth(estimate, "share", share), _comparison(estimate["share"], share, "areas")
 
 
-def _between(
+def _with_true_flows(
     estimate: Estimate, trajectories: TrajectorySet, zones: Zones
 ) -> tuple[Estimate, str]:
     """The true share of trips for each origin-destination pair."""
     first, last = trajectories.offsets[:-1], trajectories.offsets[1:] - 1
-    start, end = (zones.of[trajectories.locations[at]] for at in (first, last))
+    start, end = (zones.of[trajectories.locations[points]] for points in (first, last))
     count = np.bincount(start * len(zones) + end, minlength=len(zones) ** 2).astype(float)
     share = count / count.sum()
     # Most trips stay in their district, and maps do not show those.
-    leave = np.array(
+    leaves = np.array(
         [a != b for a, b in zip(estimate["origin"], estimate["destination"], strict=True)]
     )
-    comparison = _comparison(estimate["flow"][leave], share[leave], "flows between districts")
+    comparison = _comparison(estimate["flow"][leaves], share[leaves], "flows between districts")
     return _with_truth(estimate, "flow", share), comparison
 
 
-def _sample(
+def _with_true_sample(
     estimate: Estimate, trajectories: TrajectorySet, city: City
 ) -> tuple[Estimate, str]:
     """Some true trajectories. They are not matched with decoded ones."""
     sample = trajectories.select(range(min(SHOWN, len(trajectories))))
-    place = sample.locations
+    location = sample.locations
     column = {
         "tid": np.repeat(sample.tids, sample.lengths).tolist(),
         "seq": np.concatenate([np.arange(length) for length in sample.lengths]),
-        "location_id": [city.locations.ids[k] for k in place],
-        "lat": city.locations.lat[place],
-        "lng": city.locations.lng[place],
+        "location_id": [city.locations.ids[k] for k in location],
+        "lat": city.locations.lat[location],
+        "lng": city.locations.lng[location],
     }
     middle_km = float(np.median(estimate["radius_km"]))
     comparison = (
@@ -155,12 +156,13 @@ def _with_truth(estimate: Estimate, value: str, share: Floats) -> Estimate:
     return replace(estimate, columns={**estimate.columns, value: share, **exact})
 
 
-def _comparison(estimate: Floats, true: Floats, of: str) -> str:
+def _comparison(estimate: Floats, true: Floats, noun: str) -> str:
     top = min(TOP, len(true))
-    shared = {*np.argsort(-estimate)[:top].tolist()} & {*np.argsort(-true)[:top].tolist()}
-    # Half the L1 distance: the share that would have to move to match the truth.
+    in_both = {*np.argsort(-estimate)[:top].tolist()} & {*np.argsort(-true)[:top].tolist()}
+    # The total variation distance is half the L1 distance: the smallest share of the total
+    # that has to move so that the estimate equals the truth.
     total_variation = float(np.abs(estimate - true).sum()) / 2
     return (
-        f"{len(shared)} of the {top} busiest {of} are among the {top} with the highest "
+        f"{len(in_both)} of the {top} busiest {noun} are among the {top} with the highest "
         f"estimates. {100 * total_variation:.1f}\u00a0% of the total is in the wrong place."
     )

@@ -14,7 +14,7 @@ __all__: list[str] = []
 
 
 def _end_with_parent(pipe: int) -> None:
-    while os.read(pipe, 64):
+    while os.read(pipe, 64):  # empty once the parent's end is closed
         pass
     os.kill(os.getpid(), signal.SIGTERM)
 

@@ -29,11 +29,12 @@ GALLERY_COLUMNS = [
 
 def curve_tables(findings: Findings) -> str:
     """The numbers in the charts, including the baselines."""
-    floors = findings.floors
+    baselines = findings.baselines
     error = _scores_table(
         findings,
-        f"Normalised error over {floors.trajectories} journeys, with 95 % confidence "
-        f"intervals: the mean error divided by the city diameter, {floors.diameter_km:.1f} km.",
+        f"Normalised error over {baselines.trajectories} journeys, with 95 % confidence "
+        "intervals: the mean error divided by the city diameter, "
+        f"{baselines.diameter_km:.1f} km.",
         lambda scores: f"{scores.normalised_error:.4f}",
         lambda run: f" ± {run.error_half_width:.4f}",
     )
@@ -59,15 +60,15 @@ def _scores_table(
     show: Callable[[Scores], str],
     interval: Callable[[Run], str],
 ) -> str:
-    plan, runs, floors = findings.study.plan, findings.runs, findings.floors
+    plan, runs, baselines = findings.study.plan, findings.runs, findings.baselines
     rows = []
     for name in plan.mechanisms:
         row = [runs[name, epsilon] for epsilon in plan.epsilons]
         cells = [number(show(run.evaluation.measured) + interval(run)) for run in row]
         rows.append([Cell(LABELS[name]), *cells])
     for label, scores in (
-        ("constant baseline", floors.constant),
-        ("uniform baseline", floors.uniform),
+        ("constant baseline", baselines.constant),
+        ("uniform baseline", baselines.uniform),
     ):
         rows.append([Cell(label), *[number(show(scores))] * len(plan.epsilons)])
     columns = [Cell("Answer"), *(number(f"ε = {epsilon}") for epsilon in plan.epsilons)]
@@ -77,11 +78,11 @@ def _scores_table(
 def audit_table(report: AuditReport) -> str:
     """The largest privacy loss of each mechanism at each epsilon, over all lengths."""
     claims = [row for row in report.rows if row.private]
-    alike = groupby(claims, key=lambda row: (row.mechanism, row.epsilon))
+    groups = groupby(claims, key=lambda row: (row.mechanism, row.epsilon))
     lengths = listed([str(length) for length in sorted({row.length for row in claims})])
     caption = f"The largest loss over journeys of {lengths} points, rounded up."
     caption += " Pale bars show the transcript loss, dark bars the final loss, and the mark ε."
-    return table(caption, AUDIT_COLUMNS, [_audited(list(rows)) for _, rows in alike])
+    return table(caption, AUDIT_COLUMNS, [_audited(list(rows)) for _, rows in groups])
 
 
 def audit_details(report: AuditReport) -> str:
@@ -95,14 +96,14 @@ def _audited(rows: Sequence[AuditRow]) -> list[Cell]:
     first = rows[0]
     transcript = max(row.transcript_loss for row in rows)
     final = max(row.final_loss for row in rows)
-    spent = sorted({spent for row in rows for spent in row.spent})
+    epsilon_used = sorted({value for row in rows for value in row.spent})
     return [
         Cell(LABELS.get(first.mechanism, first.mechanism)),
         number(format_epsilon(first.epsilon)),
         _loss(transcript),
         _loss(final),
         Cell(drawing=_slack(final, transcript, float(first.epsilon))),
-        number(", ".join(map(format_epsilon, spent))),
+        number(", ".join(map(format_epsilon, epsilon_used))),
         _verdict("holds" if all(row.ok for row in rows) else "broken"),
     ]
 
@@ -133,9 +134,10 @@ def gallery_table(report: AuditReport) -> str:
     return table(caption, GALLERY_COLUMNS, rows)
 
 
-def _verdict(word: str) -> Cell:
-    good = word in ("holds", "flagged")
-    return Cell(f"{'✓' if good else '✗'} {word}", f"verdict {'good' if good else 'bad'}")
+def _verdict(verdict: str) -> Cell:
+    is_good = verdict in ("holds", "flagged")
+    mark, style = ("✓", "good") if is_good else ("✗", "bad")
+    return Cell(f"{mark} {verdict}", f"verdict {style}")
 
 
 def _slack(final: float, transcript: float, epsilon: float) -> str:

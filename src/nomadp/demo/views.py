@@ -13,7 +13,7 @@ from nomadp.answers.summary import summary
 from nomadp.answers.svg import svg
 from nomadp.datasets.city import synthetic_city
 from nomadp.demo.projection import FlatProjection
-from nomadp.demo.results import Pair, SimulatedSurvey, compared
+from nomadp.demo.results import Pair, SimulatedSurvey, simulate_survey
 from nomadp.locations import LocationSet
 
 __all__ = ["View", "draw_views"]
@@ -38,16 +38,17 @@ class View:
         return LABELS[self.name]
 
 
-def draw_views(how: SimulatedSurvey, seed: int, places: int) -> tuple[View, ...]:
+def draw_views(survey: SimulatedSurvey, seed: int, places: int) -> tuple[View, ...]:
     """Draw every view. The maps refer to the page's drawing of streets and river."""
     locations = synthetic_city(seed, places=places, trips=1).locations
     return tuple(
-        View(pair.name, _panel(pair, how, locations)) for pair in compared(how, seed, places)
+        View(pair.name, _panel(pair, survey, locations))
+        for pair in simulate_survey(survey, seed, places)
     )
 
 
-def _panel(pair: Pair, how: SimulatedSurvey, locations: LocationSet) -> str:
-    by = "ATLAS" if pair.mechanism == "ATLAS" else f"the frequency oracle “{pair.mechanism}”"
+def _panel(pair: Pair, survey: SimulatedSurvey, locations: LocationSet) -> str:
+    name = "ATLAS" if pair.mechanism == "ATLAS" else f"the frequency oracle “{pair.mechanism}”"
     scene = scene_of(pair.estimate, locations)
     sentence = "" if pair.name == "trajectories" else summary(pair.estimate, scene)
     filter_note = filter_text(pair.estimate, scene)
@@ -56,7 +57,7 @@ def _panel(pair: Pair, how: SimulatedSurvey, locations: LocationSet) -> str:
         f'<p class="summary">{escape(f"{pair.comparison} {sentence}".strip())}</p>'
         '<div class="maps">'
         f"{_figure(pair.true, locations, f'{pair.name}-true', 'True', 'nobody sees this')}"
-        f"{_figure(pair.estimate, locations, pair.name, 'Estimated', _source(by, how))}"
+        f"{_figure(pair.estimate, locations, pair.name, 'Estimated', _source(name, survey))}"
         f"</div>{legend(scene, f'{pair.name}-key') if scene is not None else ''}"
         f'<div class="filter"><p>{escape(filter_note)}</p></div>'
         "<details><summary>The numbers on the map</summary>"
@@ -64,8 +65,8 @@ def _panel(pair: Pair, how: SimulatedSurvey, locations: LocationSet) -> str:
     )
 
 
-def _source(by: str, how: SimulatedSurvey) -> str:
-    return f"from {how.people:,} reports of {by} at ε = {how.epsilon}"
+def _source(mechanism: str, survey: SimulatedSurvey) -> str:
+    return f"from {survey.people:,} reports of {mechanism} at ε = {survey.epsilon}"
 
 
 def _figure(table: Estimate, locations: LocationSet, key: str, name: str, note: str) -> str:
@@ -93,7 +94,7 @@ def _ground(scene: Scene, locations: LocationSet) -> str:
 
 def _transform(frame: Frame, locations: LocationSet) -> str:
     """The transform from kilometres east and north of the middle to points of the picture."""
-    flat = FlatProjection.of(locations)
-    corners = frame.project(flat.degrees([[0.0, 0.0], [1.0, 1.0]]))
+    projection = FlatProjection.of(locations)
+    corners = frame.project(projection.degrees([[0.0, 0.0], [1.0, 1.0]]))
     (x0, y0), (x1, y1) = corners.tolist()
     return f"matrix({x1 - x0:.4f} 0 0 {y1 - y0:.4f} {x0:.2f} {y0:.2f})"

@@ -12,7 +12,7 @@ import pyarrow as pa
 from nomadp.engine.local import Progress
 from nomadp.errors import SchemaError
 from nomadp.formats.nested_files import NestedFile, repeated_tids
-from nomadp.formats.trajectory_batches import WHEN, trajectories_of
+from nomadp.formats.trajectory_batches import BEGIN, trajectories_of
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import perturb_many
@@ -75,10 +75,10 @@ def survey(
         trajectories = source.trajectories(row, batch, locations)
         if source.hours and trajectories.hours is None:
             raise SchemaError(
-                f"{source.path} must have a column {WHEN} with the time at which each "
+                f"{source.path} must have a column {BEGIN} with the time at which each "
                 "trajectory begins, but has none; add it, or leave out --when",
                 code="columns_missing",
-                missing=(WHEN,),
+                missing=(BEGIN,),
             )
         points += len(trajectories.locations)
         single += int(np.count_nonzero(trajectories.lengths == 1))

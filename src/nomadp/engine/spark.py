@@ -36,7 +36,7 @@ from nomadp.engine.spark_tasks import (
     tallying,
 )
 from nomadp.extras import require
-from nomadp.formats.trajectory_batches import WHEN
+from nomadp.formats.trajectory_batches import BEGIN
 from nomadp.inference import Prior
 from nomadp.inference.decode import groups_from
 from nomadp.inference.empirical_bayes import Group
@@ -211,7 +211,7 @@ def _trajectories(frame: Frame, *, hours: bool = False) -> Frame:
             code="columns_missing",
             missing=tuple(sorted(missing)),
         )
-    when = [WHEN] if hours and WHEN in frame.columns else []
+    when = [BEGIN] if hours and BEGIN in frame.columns else []
     return frame.select("tid", "location_ids", *when)
 
 

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from nomadp.engine.keys import create_key, is_owner_only, key_source
 from nomadp.errors import SchemaError
-from nomadp.formats.atomic import moved_whole, written_whole
+from nomadp.formats.atomic import move_atomically, write_atomically
 from nomadp.formats.parquet_files import METADATA_KEY
 from nomadp.randomness import KeyedRandom
 
@@ -88,7 +88,7 @@ class Unfinished:
     def pin(self, manifest: Manifest) -> None:
         """Bind the folder to one job. Also flushes the folder, and so the name of the key."""
         content = json.dumps(manifest, indent=2, sort_keys=True).encode()
-        written_whole({self._manifest: lambda part: _write_new(part, content)})
+        write_atomically({self._manifest: lambda part: _write_new(part, content)})
         self._job = sha256(content).hexdigest()
 
     def resume(self) -> Manifest:
@@ -138,7 +138,7 @@ class Unfinished:
         table = pa.Table.from_batches(reports).replace_schema_metadata(described)
         # Joining then reads one range of every part at a time, in bounded memory.
         groups = _split_by_id(table, min(parts, RANGES_MAX)) if self._shuffled else [table]
-        written_whole({self._part(k): lambda path: _write(path, groups)})
+        write_atomically({self._part(k): lambda path: _write(path, groups)})
 
     def finish(self, rows: Sequence[int], metadata: bytes) -> None:
         """Join all parts into the target, then delete the folder.
@@ -147,8 +147,8 @@ class Unfinished:
         that step the job resumes; after it, only the folder is left to be deleted.
         """
         joined = self.folder / "joined.parquet"
-        written_whole({joined: lambda path: self._join(path, rows, metadata)}, [joined])
-        moved_whole(joined, self.target)
+        write_atomically({joined: lambda path: self._join(path, rows, metadata)}, [joined])
+        move_atomically(joined, self.target)
         self._clear()
         with contextlib.suppress(OSError):
             self.folder.rmdir()  # not empty if somebody else put something there

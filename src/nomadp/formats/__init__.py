@@ -1,1 +1,1 @@
-"""Files in and out: tables, points, reports, in every format we read or write."""
+"""Readers and writers of files: tables, points, zones and codebooks, in all formats."""

@@ -1,8 +1,8 @@
 """Sources of bytes for imports: files, and the contents of zip and gzip files.
 
 Nothing is unpacked to disk. Archives that expand to far more than any export are rejected: by
-the sizes that they state, and by what they expand to while being read (`bounded.py`). A file
-inside an archive is named by its number, because its name may say where somebody went.
+the sizes that they state, and by what they expand to while being read (`bounded.py`). Errors
+name a file inside an archive by its number, because its name may say where somebody went.
 """
 
 import zipfile
@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nomadp.errors import SchemaError
-from nomadp.formats.bounded import bounded, gunzipped, most_bytes, unharmed
+from nomadp.formats.bounded import bounded_stream, gunzipped, max_bytes, read_archive
 from nomadp.formats.measured_file import MeasuredFile, Progress
 from nomadp.formats.unreadable import Unreadable
 
-__all__ = ["ByteSource", "file_source", "inside", "is_zip", "unpacked"]
+__all__ = ["ByteSource", "file_source", "zip_entries", "is_zip", "unpacked"]
 
-HEAD_BYTES = 4096
+HEAD_BYTES = 4096  # enough for every signature in `detection`
 GZIP, ZIP = b"\x1f\x8b", (b"PK\x03\x04", b"PK\x05\x06")
-MOST_FILES = 100_000
-LOCKED = 0x1
+MAX_FILES = 100_000
+ENCRYPTED_FLAG = 0x1  # bit 0 of the general purpose flag (APPNOTE.TXT 4.4.4)
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,8 @@ class ByteSource:
 
     label: str
     """The name of the source in errors."""
-    opened: Callable[[], BinaryIO]
+    open_stream: Callable[[], BinaryIO]
+    """Opens a new stream at the start. Use `open`, which also translates errors."""
     size: int
 
     def __str__(self) -> str:
@@ -41,7 +42,7 @@ class ByteSource:
     def open(self) -> Iterator[BinaryIO]:
         """A context manager that opens and closes the stream."""
         try:
-            with self.opened() as stream:
+            with self.open_stream() as stream:
                 yield stream
         except OSError as error:
             raise SchemaError(
@@ -80,31 +81,33 @@ def unpacked(source: ByteSource) -> ByteSource:
         return source
 
     return ByteSource(
-        source.label, lambda: gunzipped(source.opened(), source.label), source.size
+        source.label, lambda: gunzipped(source.open_stream(), source.label), source.size
     )
 
 
-def inside(path: Path) -> list[ByteSource]:
+def zip_entries(path: Path) -> list[ByteSource]:
     """The files in a zip file, numbered in its order. Folders are not counted."""
-    files = unharmed(str(path), lambda: _listed(path))
+    files = read_archive(str(path), lambda: _file_entries(path))
     size = path.stat().st_size
-    if sum(each.file_size for each in files) > most_bytes(size) or len(files) > MOST_FILES:
+    # Stated sizes may be wrong, so `bounded_stream` checks again while reading.
+    stated_bytes = sum(entry.file_size for entry in files)
+    if stated_bytes > max_bytes(size) or len(files) > MAX_FILES:
         raise Unreadable(path, code="bomb")
-    return [_entry(path, each, f"{path}, file {k + 1}") for k, each in enumerate(files)]
+    return [_entry(path, entry, f"{path}, file {k + 1}") for k, entry in enumerate(files)]
 
 
 def _entry(path: Path, entry: zipfile.ZipInfo, label: str) -> ByteSource:
-    def opened() -> BinaryIO:
-        usual = entry.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-        if entry.flag_bits & LOCKED or not usual:
+    def open_entry() -> BinaryIO:
+        is_supported = entry.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+        if entry.flag_bits & ENCRYPTED_FLAG or not is_supported:
             raise Unreadable(label, code="locked_archive")
-        archive = unharmed(label, lambda: zipfile.ZipFile(path))
-        whole = unharmed(label, lambda: archive.open(entry))
-        return bounded(whole, label, lambda: entry.compress_size, [whole, archive])
+        archive = read_archive(label, lambda: zipfile.ZipFile(path))
+        stream = read_archive(label, lambda: archive.open(entry))
+        return bounded_stream(stream, label, lambda: entry.compress_size, [stream, archive])
 
-    return ByteSource(label, opened, entry.file_size)
+    return ByteSource(label, open_entry, entry.file_size)
 
 
-def _listed(path: Path) -> list[zipfile.ZipInfo]:
+def _file_entries(path: Path) -> list[zipfile.ZipInfo]:
     with zipfile.ZipFile(path) as archive:
-        return [each for each in archive.infolist() if not each.is_dir()]
+        return [entry for entry in archive.infolist() if not entry.is_dir()]

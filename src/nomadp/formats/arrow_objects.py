@@ -21,10 +21,10 @@ __all__ = [
     "Frame",
     "Source",
     "arrow_table",
-    "called",
-    "framed",
+    "source_name",
+    "as_frame",
     "is_wgs84",
-    "name_of",
+    "frame_name",
 ]
 
 
@@ -43,7 +43,7 @@ WGS84 = {("OGC", "CRS84"), ("EPSG", "4326")}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Frame:
-    """A frame, streamed once, and its name in errors: its type, and nothing of its content."""
+    """A frame as an Arrow table, with its name in errors, which shows only the frame's type."""
 
     name: str
     table: Any
@@ -62,21 +62,21 @@ class Frame:
         return None
 
 
-def framed(source: "Source | Frame") -> "Frame | None":
+def as_frame(source: "Source | Frame") -> "Frame | None":
     """The source as a frame; None for a path."""
     if isinstance(source, Frame):
         return source
     if isinstance(source, ArrowObject):
-        return Frame(name_of(source), arrow_table(source))
+        return Frame(frame_name(source), arrow_table(source))
     return None
 
 
-def called(source: "AnyPath | Frame") -> str:
+def source_name(source: "AnyPath | Frame") -> str:
     """The name of a file or a frame in errors."""
     return source.name if isinstance(source, Frame) else fspath(source)
 
 
-def name_of(data: ArrowObject) -> str:
+def frame_name(data: ArrowObject) -> str:
     return f"the given {type(data).__name__}"
 
 
@@ -90,33 +90,33 @@ def arrow_table(data: ArrowObject) -> "pa.Table":
     is_geopandas = hasattr(type(data), "to_arrow") and hasattr(type(data), "__geo_interface__")
     try:
         table = pa.table(frame.to_arrow() if is_geopandas else frame)
-        kinds = [field.with_type(_plain(field.type)) for field in table.schema]
-        return table.cast(pa.schema(kinds, table.schema.metadata))
+        plain_fields = [field.with_type(_plain_type(field.type)) for field in table.schema]
+        return table.cast(pa.schema(plain_fields, table.schema.metadata))
     except (pa.ArrowException, TypeError, ValueError):
         pass
     # Raised outside the handler: the original error may quote the frame.
     raise SchemaError(
-        f"{name_of(data)} must be a table that Arrow can read, but it is not; use values of "
+        f"{frame_name(data)} must be a table that Arrow can read, but it is not; use values of "
         "one type in every column",
         code="not_arrow",
     )
 
 
-def _plain(kind: Any) -> Any:
+def _plain_type(arrow_type: Any) -> Any:
     """A plain type. polars has views for text, and DuckDB has decimals for literals."""
     import pyarrow as pa
 
-    if pa.types.is_string_view(kind):
+    if pa.types.is_string_view(arrow_type):
         return pa.large_string()
-    if pa.types.is_binary_view(kind):
+    if pa.types.is_binary_view(arrow_type):
         return pa.large_binary()
-    if pa.types.is_decimal(kind):
+    if pa.types.is_decimal(arrow_type):
         return pa.float64()
-    if pa.types.is_dictionary(kind):
-        return _plain(kind.value_type)
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return pa.large_list(_plain(kind.value_type))
-    return kind
+    if pa.types.is_dictionary(arrow_type):
+        return _plain_type(arrow_type.value_type)
+    if pa.types.is_list(arrow_type) or pa.types.is_large_list(arrow_type):
+        return pa.large_list(_plain_type(arrow_type.value_type))
+    return arrow_type
 
 
 def is_wgs84(crs: Any) -> bool:

@@ -1,4 +1,8 @@
-"""Atomic writing: a file appears complete or not at all."""
+"""Atomic writing: a file appears complete or not at all.
+
+Each file is written under a temporary name in its final folder, flushed, and renamed. POSIX
+replaces a file by a rename atomically, but only within one file system.
+"""
 
 import contextlib
 import os
@@ -9,23 +13,25 @@ from pathlib import Path
 
 from nomadp.errors import OutputError
 
-__all__ = ["Write", "moved_whole", "write_whole", "written_whole"]
+__all__ = ["Write", "move_atomically", "write_file", "write_atomically"]
 
 Write = Callable[[Path], object]
 
 
-def written_whole(writes: dict[Path, Write], private: Collection[Path] = ()) -> None:
+def write_atomically(writes: dict[Path, Write], private: Collection[Path] = ()) -> None:
     """Write every file next to its final path, then move all of them there in the given order.
 
     After a failure, none of the new files remain. Only the owner can read the `private` ones,
     even while they are written.
     """
     try:
-        with _beside(list(writes)) as parts:
+        with _part_files(list(writes)) as parts:
             for part, (path, write) in zip(parts, writes.items(), strict=True):
                 if path in private:
+                    # With its final mode: until a later chmod, others could read it.
                     os.close(os.open(part, os.O_CREAT | os.O_EXCL, 0o600))
                 write(part)
+                # Else a power failure after the rename could leave an empty file.
                 with part.open("r+b") as file:
                     os.fsync(file.fileno())
             _move(parts, list(writes))
@@ -38,17 +44,17 @@ def written_whole(writes: dict[Path, Write], private: Collection[Path] = ()) -> 
         ) from error
 
 
-def write_whole(path: Path, content: bytes) -> Path:
+def write_file(path: Path, content: bytes) -> Path:
     """Write one file with this content. Creates its folder if necessary."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    written_whole({path: lambda part: part.write_bytes(content)})
+    write_atomically({path: lambda part: part.write_bytes(content)})
     return path
 
 
-def moved_whole(ready: Path, path: Path) -> None:
+def move_atomically(source: Path, path: Path) -> None:
     """Move a file that is written and flushed to its path on the same disk."""
     try:
-        _move([ready], [path])
+        _move([source], [path])
     except OSError as error:
         raise OutputError(
             f"{path} cannot be written: {error.strerror or error}",
@@ -58,7 +64,7 @@ def moved_whole(ready: Path, path: Path) -> None:
 
 
 @contextmanager
-def _beside(paths: list[Path]) -> Iterator[list[Path]]:
+def _part_files(paths: list[Path]) -> Iterator[list[Path]]:
     token = secrets.token_hex(4)
     parts = [path.with_name(f".part-{token}-{path.name}") for path in paths]
     try:
@@ -69,6 +75,7 @@ def _beside(paths: list[Path]) -> Iterator[list[Path]]:
 
 
 def _move(parts: list[Path], paths: list[Path]) -> None:
+    """Rename all files. If one rename fails, remove the files that were already moved."""
     moved: list[Path] = []
     try:
         for part, path in zip(parts, paths, strict=True):
@@ -79,7 +86,8 @@ def _move(parts: list[Path], paths: list[Path]) -> None:
             path.unlink(missing_ok=True)
         raise
     for folder in {path.parent for path in paths}:
-        # Only POSIX can flush a folder. On other systems the move itself is durable enough.
+        # A rename is durable once its folder is flushed. Only POSIX can flush a folder; on
+        # other systems, the move itself is durable enough.
         with contextlib.suppress(OSError):
             _flush_folder(folder)
 

@@ -23,9 +23,9 @@ class Box:
     north: float
 
     def __post_init__(self) -> None:
-        wide = all(-180 <= lng <= 180 for lng in (self.west, self.east))
-        high = -90 <= self.south < self.north <= 90
-        if not (wide and high and self.west != self.east):
+        lng_in_range = all(-180 <= lng <= 180 for lng in (self.west, self.east))
+        lat_in_range = -90 <= self.south < self.north <= 90
+        if not (lng_in_range and lat_in_range and self.west != self.east):
             raise InvalidArgument(
                 "a box must be west,south,east,north in degrees with south below north, "
                 f"got {self}",
@@ -51,22 +51,24 @@ class Box:
 
     @property
     def width_degrees(self) -> float:
+        # Modulo 360 also handles boxes across the date line; 0 is the whole circle.
         return (self.east - self.west) % 360.0 or 360.0
 
     @property
     def size_km(self) -> tuple[float, float]:
         """The width at the latitude where it is largest, and the height."""
-        nearest = 0.0 if self.south < 0 < self.north else min(abs(self.south), abs(self.north))
-        widest = math.cos(math.radians(nearest))
-        return self.width_degrees * DEGREE_KM * widest, (self.north - self.south) * DEGREE_KM
+        crosses_equator = self.south < 0 < self.north
+        min_abs_lat = 0.0 if crosses_equator else min(abs(self.south), abs(self.north))
+        width_km = self.width_degrees * DEGREE_KM * math.cos(math.radians(min_abs_lat))
+        return width_km, (self.north - self.south) * DEGREE_KM
 
     def contains(self, lat: ArrayLike, lng: ArrayLike) -> NDArray[np.bool_]:
         lat_deg, lng_deg = np.asarray(lat), np.asarray(lng)
         if self.west <= self.east:
-            across = (self.west <= lng_deg) & (lng_deg <= self.east)
+            in_lng_range = (self.west <= lng_deg) & (lng_deg <= self.east)
         else:
-            across = (self.west <= lng_deg) | (lng_deg <= self.east)
-        return np.asarray(across & (self.south <= lat_deg) & (lat_deg <= self.north))
+            in_lng_range = (self.west <= lng_deg) | (lng_deg <= self.east)
+        return np.asarray(in_lng_range & (self.south <= lat_deg) & (lat_deg <= self.north))
 
     def lng_at(self, share: ArrayLike) -> Floats:
         """The longitude at these shares of the width, from the west."""

@@ -3,7 +3,7 @@
 Neither has a header. Foursquare's category names are Latin-1 and are never decoded: only five
 columns are read, all of them ASCII. Malformed rows are counted and named by their line; their
 content is private and never shown. Moments have a fixed width, so a column of them is parsed as
-a matrix of characters.
+a matrix of characters: files have millions of rows, and parsing each on its own is slow.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ from nomadp.sequences import Indices
 __all__ = ["LAYOUTS", "CheckIns", "Layout", "read_checkins"]
 
 Characters = NDArray[np.uint8]  # (n, width)
-Truths = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 
 BLOCK_BYTES = 1 << 22
 NAMED_LINES = 5
@@ -37,6 +37,7 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 
 
 def _number(text: Characters, start: int, end: int) -> Indices:
+    """The whole number in these columns of characters."""
     number = np.zeros(len(text), dtype=np.int64)
     for k in range(start, end):
         number = 10 * number + (text[:, k] - ord("0"))
@@ -44,38 +45,38 @@ def _number(text: Characters, start: int, end: int) -> Indices:
 
 
 def _month(text: Characters, start: int) -> Indices:
-    """The number of a month from its three letters."""
+    """The number of a month from its three letters, which are read as one 24-bit code."""
     letters = text[:, start : start + 3].astype(np.int64) @ np.array([1 << 16, 1 << 8, 1])
-    known = np.array([int.from_bytes(name.encode()) for name in MONTHS])
-    order = np.argsort(known)
-    return np.asarray(order[known[order].searchsorted(letters)] + 1)
+    codes = np.array([int.from_bytes(name.encode()) for name in MONTHS])
+    order = np.argsort(codes)
+    return np.asarray(order[codes[order].searchsorted(letters)] + 1)
 
 
 def _moment(
     date: tuple[Indices, Indices, Indices], time: Characters, offset_minutes: Indices
-) -> tuple[Indices, Truths]:
+) -> tuple[Indices, Mask]:
     """Moments from dates and the characters of ``18:00:09``, and whether they are valid."""
     year, month, day = date
     hour, minute, second = (_number(time, k, k + 2) for k in (0, 3, 6))
-    first = ((year - 1970) * 12 + month - 1).astype("datetime64[M]")
+    month_start = ((year - 1970) * 12 + month - 1).astype("datetime64[M]")
     days_in_month = (
-        (first + 1).astype("datetime64[D]") - first.astype("datetime64[D]")
+        (month_start + 1).astype("datetime64[D]") - month_start.astype("datetime64[D]")
     ).astype(np.int64)
     # A leap second counts as the second after it, as everywhere in Unix time.
-    real = (day >= 1) & (day <= days_in_month) & (hour < 24) & (minute < 60) & (second <= 60)
-    days = first.astype("datetime64[D]").astype(np.int64) + day - 1
+    exists = (day >= 1) & (day <= days_in_month) & (hour < 24) & (minute < 60) & (second <= 60)
+    days = month_start.astype("datetime64[D]").astype(np.int64) + day - 1
     seconds = days * 86_400 + hour * 3_600 + (minute - offset_minutes) * 60 + second
-    return seconds * 1_000_000, real & (month >= 1) & (month <= 12)
+    return seconds * 1_000_000, exists & (month >= 1) & (month <= 12)
 
 
-def _foursquare(text: Characters) -> tuple[Indices, Truths]:
+def _foursquare(text: Characters) -> tuple[Indices, Mask]:
     date = _number(text, 26, 30), _month(text, 4), _number(text, 8, 10)
     sign = np.where(text[:, 20] == ord("-"), -1, 1)
     offset_minutes = sign * (60 * _number(text, 21, 23) + _number(text, 23, 25))
     return _moment(date, text[:, 11:19], offset_minutes)
 
 
-def _gowalla(text: Characters) -> tuple[Indices, Truths]:
+def _gowalla(text: Characters) -> tuple[Indices, Mask]:
     date = _number(text, 0, 4), _number(text, 5, 7), _number(text, 8, 10)
     return _moment(date, text[:, 11:19], np.zeros(len(text), dtype=np.int64))
 
@@ -88,7 +89,7 @@ class Layout:
     width: int
     pattern: str
     """A regular expression for moments. `read` can parse whatever it matches."""
-    read: Callable[[Characters], tuple[Indices, Truths]]
+    read: Callable[[Characters], tuple[Indices, Mask]]
     """Returns microseconds since 1970 UTC, and whether the moment exists."""
 
 
@@ -136,39 +137,39 @@ def read_checkins(
     require("tables")
     import pyarrow as pa  # slow to import
 
-    found = Path(path)
-    reading = _Reading(LAYOUTS[source], box)
+    file_path = Path(path)
+    reader = _CheckInReader(LAYOUTS[source], box)
     try:
-        with MeasuredFile(found, progress) as file:
-            for batch in reading.batches(file.decoded(gzipped=found.suffix == ".gz")):
-                reading.add(batch)
-        sha256 = file_sha256(found)
+        with MeasuredFile(file_path, progress) as file:
+            for batch in reader.batches(file.decoded(gzipped=file_path.suffix == ".gz")):
+                reader.add(batch)
+        sha256 = file_sha256(file_path)
     except pa.ArrowInvalid:
         refusal = SchemaError(
-            f"{found} must have lines of five to eight columns like {source} files, but it "
+            f"{file_path} must have lines of five to eight columns like {source} files, but it "
             "does not; check the preset",
             code="not_checkins",
         )
     except OSError as error:
         refusal = SchemaError(
-            f"{found} cannot be read: {error.strerror or 'an error of the device'}",
+            f"{file_path} cannot be read: {error.strerror or 'an error of the device'}",
             code="file_unreadable",
             errno=error.errno,
         )
     else:
-        return reading.checkins(found, source, sha256)
+        return reader.checkins(file_path, source, sha256)
     # Raised outside the handlers: the original error may quote the file.
     raise refusal
 
 
-class _Reading:
+class _CheckInReader:
     """Reads batches of rows and keeps the well-formed ones in the box."""
 
     def __init__(self, layout: Layout, box: Box | None) -> None:
         self._layout = layout
         self._box = box
-        self._torn: list[int] = []  # lines with another number of columns
-        self._broken: list[Indices] = []  # rows, counted without the torn ones
+        self._wrong_width_lines: list[int] = []  # lines with another number of columns
+        self._malformed_rows: list[Indices] = []  # counted without the lines of a wrong width
         self._rows = 0
         self._outside = 0
         self._names: dict[str, list[Any]] = {"uid": [], "location_id": []}
@@ -203,26 +204,27 @@ class _Reading:
         )
 
     def _skip(self, row: Any) -> str:
-        self._torn.append(row.number)
+        self._wrong_width_lines.append(row.number)
         return "skip"
 
     def add(self, batch: Any) -> None:
         import pyarrow.compute as pc
 
-        good = self._well_formed(batch)
-        rows = np.flatnonzero(good)
-        fields = {name: batch[name].filter(good) for name in batch.schema.names}
+        well_formed = self._well_formed(batch)
+        rows = np.flatnonzero(well_formed)
+        fields = {name: batch[name].filter(well_formed) for name in batch.schema.names}
         lat, lng = (fields[name].cast("string").cast("float64") for name in ("lat", "lng"))
         lat, lng = lat.to_numpy(), lng.to_numpy()
         text = np.frombuffer(b"".join(fields["datetime"].to_pylist()), np.uint8)
-        moment_us, real = self._layout.read(text.reshape(-1, self._layout.width))
-        real &= (np.abs(lat) <= 90) & (np.abs(lng) <= 180)
-        broken = np.ones(batch.num_rows, dtype=bool)
-        broken[rows[real]] = False
-        self._broken.append(self._rows + np.flatnonzero(broken))
+        # Of the well-formed rows, those whose moment and coordinates exist are valid.
+        moment_us, valid = self._layout.read(text.reshape(-1, self._layout.width))
+        valid &= (np.abs(lat) <= 90) & (np.abs(lng) <= 180)
+        malformed = np.ones(batch.num_rows, dtype=bool)
+        malformed[rows[valid]] = False
+        self._malformed_rows.append(self._rows + np.flatnonzero(malformed))
         self._rows += batch.num_rows
-        inside = real if self._box is None else real & self._box.contains(lat, lng)
-        self._outside += int(np.count_nonzero(real & ~inside))
+        inside = valid if self._box is None else valid & self._box.contains(lat, lng)
+        self._outside += int(np.count_nonzero(valid & ~inside))
         for name, pieces in self._names.items():
             pieces.append(pc.filter(fields[name], inside))
         numbers = {"lat": lat, "lng": lng, "datetime": moment_us}
@@ -240,19 +242,19 @@ class _Reading:
             "lng": DECIMAL,
             "datetime": self._layout.pattern,
         }
-        good = np.ones(batch.num_rows, dtype=bool)
+        well_formed = np.ones(batch.num_rows, dtype=bool)
         for name, pattern in patterns.items():
-            fits = pc.match_substring_regex(batch[name], pattern)
-            good &= fits.to_numpy(zero_copy_only=False)
-        return good
+            matched = pc.match_substring_regex(batch[name], pattern)
+            well_formed &= matched.to_numpy(zero_copy_only=False)
+        return well_formed
 
     def checkins(self, path: Path, source: str, sha256: str) -> CheckIns:
         import pyarrow as pa
 
-        broken = np.concatenate([np.empty(0, dtype=np.int64), *self._broken])
-        torn = np.array(self._torn, dtype=np.int64)
-        lines = np.sort(np.concatenate([torn, _lines(broken, torn)]))
-        rows = self._rows + len(torn)
+        malformed = np.concatenate([np.empty(0, dtype=np.int64), *self._malformed_rows])
+        wrong_width = np.array(self._wrong_width_lines, dtype=np.int64)
+        lines = np.sort(np.concatenate([wrong_width, _line_numbers(malformed, wrong_width)]))
+        rows = self._rows + len(wrong_width)
         if len(lines) == rows:
             refusal = SchemaError(
                 f"{path} must be a {source} file of {len(self._layout.columns)} columns "
@@ -261,21 +263,21 @@ class _Reading:
                 rows=rows,
             )
             raise BadRows(str(refusal), **vars(refusal)) if self._rows else refusal
-        coded = {
+        encoded = {
             name: pa.chunked_array(pieces, pa.binary()).combine_chunks().dictionary_encode()
             for name, pieces in self._names.items()
         }
         ids = {
-            name: tuple(each.decode("ascii") for each in column.dictionary.to_pylist())
-            for name, column in coded.items()
+            name: tuple(text_id.decode("ascii") for text_id in column.dictionary.to_pylist())
+            for name, column in encoded.items()
         }
-        number = {name: np.concatenate(pieces) for name, pieces in self._numbers.items()}
+        values = {name: np.concatenate(pieces) for name, pieces in self._numbers.items()}
         return CheckIns(
-            uid=coded["uid"].indices.to_numpy().astype(np.int64),
-            place=coded["location_id"].indices.to_numpy().astype(np.int64),
-            moment_us=number["datetime"],
-            lat=number["lat"],
-            lng=number["lng"],
+            uid=encoded["uid"].indices.to_numpy().astype(np.int64),
+            place=encoded["location_id"].indices.to_numpy().astype(np.int64),
+            moment_us=values["datetime"],
+            lat=values["lat"],
+            lng=values["lng"],
             place_ids=ids["location_id"],
             user_ids=ids["uid"],
             rows=rows,
@@ -286,7 +288,8 @@ class _Reading:
         )
 
 
-def _lines(row: Indices, torn: Indices) -> Indices:
-    """The line of each row, where `torn` lines (in order) were not counted as rows."""
-    before = torn - 1 - np.arange(len(torn))  # number of rows before each torn line
-    return row + 1 + before.searchsorted(row, side="right")
+def _line_numbers(row: Indices, skipped_lines: Indices) -> Indices:
+    """The line of each row. The skipped lines, in ascending order, were not counted as rows."""
+    # Skipped line k (from 0) follows `skipped_lines[k] - 1` lines, of which k were skipped.
+    rows_before = skipped_lines - 1 - np.arange(len(skipped_lines))
+    return row + 1 + rows_before.searchsorted(row, side="right")

@@ -15,7 +15,7 @@ import numpy as np
 
 from nomadp.budget import as_epsilon
 from nomadp.errors import DomainError, SchemaError
-from nomadp.formats.atomic import written_whole
+from nomadp.formats.atomic import write_atomically
 from nomadp.formats.files import check_readable, file_path
 from nomadp.formats.measured_file import AnyPath
 from nomadp.formats.unreadable import Unreadable
@@ -23,30 +23,30 @@ from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas.codebook import CodebookTable, PinnedCodebooks
 from nomadp.walks import TrajectoryTable
 
-__all__ = ["FORMAT", "described", "read_atlas", "write_atlas"]
+__all__ = ["FORMAT", "codebook_description", "read_codebooks", "write_codebooks"]
 
 FORMAT = "nomadp atlas 2"
 OLD_FORMAT = "nomadp codebook 1"
 SUFFIXES = (".parquet",)
 
 
-def write_atlas(path: AnyPath, pinned: PinnedCodebooks) -> None:
+def write_codebooks(path: AnyPath, pinned: PinnedCodebooks) -> None:
     """Write codebooks completely or not at all. Equal codebooks give equal bytes."""
     file = file_path(path, SUFFIXES)
-    written_whole({file: lambda part: _write(part, pinned)})
+    write_atomically({file: lambda part: _write(part, pinned)})
 
 
-def read_atlas(path: AnyPath, locations: LocationSet | None = None) -> PinnedCodebooks:
+def read_codebooks(path: AnyPath, locations: LocationSet | None = None) -> PinnedCodebooks:
     """Read the codebooks of a file and check their hashes.
 
     Whether they belong to a location set is checked if ``locations`` is given, and otherwise
     when a mechanism uses them.
     """
     file = file_path(path, SUFFIXES)
-    description, length, journey = _read(file)
-    tables = _tables(file, length, journey)
+    description, length, codeword = _read(file)
+    tables = _tables(file, length, codeword)
     try:
-        pages = [
+        codebook_tables = [
             CodebookTable(table, int(row["near_count"]), float(row["error_km"] or "nan"))
             for table, row in zip(tables, description["atlases"], strict=True)
         ]
@@ -55,7 +55,7 @@ def read_atlas(path: AnyPath, locations: LocationSet | None = None) -> PinnedCod
             str(description["recipe"]),
             as_epsilon(description["epsilon"]),
             None if description["size"] is None else int(description["size"]),
-            tuple(pages),
+            tuple(codebook_tables),
         )
     except (KeyError, TypeError, ValueError) as error:
         reason = str(error) if isinstance(error, DomainError) else "its description is damaged"
@@ -74,7 +74,7 @@ def read_atlas(path: AnyPath, locations: LocationSet | None = None) -> PinnedCod
     return pinned
 
 
-def described(pinned: PinnedCodebooks) -> dict[str, Any]:
+def codebook_description(pinned: PinnedCodebooks) -> dict[str, Any]:
     """The description of codebooks: everything except the codewords."""
     return {
         "recipe": pinned.recipe,
@@ -99,16 +99,16 @@ def _write(part: Path, pinned: PinnedCodebooks) -> None:
 
     from nomadp.formats.parquet_files import write_parquet
 
-    sizes = [table.codewords.shape for table in pinned.tables]
-    length = np.concatenate([np.full(count, n, dtype=np.int32) for count, n in sizes])
+    shapes = [table.codewords.shape for table in pinned.tables]
+    length = np.concatenate([np.full(count, n, dtype=np.int32) for count, n in shapes])
     offsets = np.concatenate([[0], np.cumsum(length, dtype=np.int64)]).astype(np.int32)
-    flat = np.concatenate([table.codewords.reshape(-1) for table in pinned.tables]).astype(
+    indices = np.concatenate([table.codewords.reshape(-1) for table in pinned.tables]).astype(
         np.int32
     )
-    journey = pa.ListArray.from_arrays(pa.array(offsets), pa.array(flat))
-    description = {"format": FORMAT, **described(pinned)}
+    codeword = pa.ListArray.from_arrays(pa.array(offsets), pa.array(indices))
+    description = {"format": FORMAT, **codebook_description(pinned)}
     metadata = json.dumps(description, indent=2, sort_keys=True).encode()
-    write_parquet(part, {"length": pa.array(length), "journey": journey}, metadata)
+    write_parquet(part, {"length": pa.array(length), "journey": codeword}, metadata)
 
 
 def _read(path: Path) -> tuple[Mapping[str, Any], Any, Any]:
@@ -133,11 +133,11 @@ def _read(path: Path) -> tuple[Mapping[str, Any], Any, Any]:
             'which is no longer supported; write it again with "nomadp codebook build"',
             code="old_codebook_version",
         )
-    wanted = pa.schema([("length", pa.int32()), ("journey", pa.list_(pa.int32()))])
+    expected_schema = pa.schema([("length", pa.int32()), ("journey", pa.list_(pa.int32()))])
     if (
         not isinstance(description, dict)
         or description.get("format") != FORMAT
-        or not table.schema.remove_metadata().equals(wanted)
+        or not table.schema.remove_metadata().equals(expected_schema)
     ):
         raise SchemaError(
             f"{path} must be a codebook file ({FORMAT}), but it is another file; write one "
@@ -147,18 +147,21 @@ def _read(path: Path) -> tuple[Mapping[str, Any], Any, Any]:
     return description, table["length"], table["journey"]
 
 
-def _tables(path: Path, length: Any, journey: Any) -> tuple[TrajectoryTable, ...]:
-    """One table of codewords per length, in the order of the file."""
-    lengths, rows = length.to_numpy(), journey.combine_chunks()
+def _tables(path: Path, length: Any, codeword: Any) -> tuple[TrajectoryTable, ...]:
+    """One table of codewords per length, in the order of the file.
+
+    A damaged file may pass Arrow's checks, so its shape and indices are checked here.
+    """
+    lengths, rows = length.to_numpy(), codeword.combine_chunks()
     counts = np.diff(rows.offsets.to_numpy())
-    flat = rows.flatten().to_numpy(zero_copy_only=False)
-    if flat.dtype.kind != "i" or not np.array_equal(counts, lengths) or not len(lengths):
+    indices = rows.flatten().to_numpy(zero_copy_only=False)
+    if indices.dtype.kind != "i" or not np.array_equal(counts, lengths) or not len(lengths):
         raise SchemaError(
             f"{path} must have codewords with as many locations as their length, but one has "
             "another number; get the file again",
             code="codebook_damaged",
         )
-    if not (np.diff(lengths) >= 0).all() or lengths[0] < 1 or flat.min() < 0:
+    if not (np.diff(lengths) >= 0).all() or lengths[0] < 1 or indices.min() < 0:
         raise SchemaError(
             f"{path} must have codewords in order of length, as indices from 0, but it does "
             "not; get the file again",
@@ -167,6 +170,8 @@ def _tables(path: Path, length: Any, journey: Any) -> tuple[TrajectoryTable, ...
     tables, start = [], 0
     for size, count in zip(*np.unique(lengths, return_counts=True), strict=True):
         end = start + int(size) * int(count)
-        tables.append(np.array(flat[start:end], dtype=np.int32).reshape(int(count), int(size)))
+        tables.append(
+            np.array(indices[start:end], dtype=np.int32).reshape(int(count), int(size))
+        )
         start = end
     return tuple(tables)

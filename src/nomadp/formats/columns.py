@@ -27,7 +27,7 @@ from nomadp.trajectory import PUBLIC_HOUR
 __all__ = [
     "BadValue",
     "Choose",
-    "Growing",
+    "ColumnReader",
     "Kind",
     "Moments",
     "UNKNOWN_CLOCK",
@@ -35,17 +35,17 @@ __all__ = [
     "Text",
     "TextCoder",
     "Times",
-    "Wishes",
-    "carried",
+    "ReadOptions",
+    "forward_filled",
     "check",
-    "clocks",
+    "local_times",
     "decimals",
     "degrees",
     "moment_texts",
     "offset_texts",
     "points",
-    "spot",
-    "wholes",
+    "row_attribute",
+    "whole_numbers",
 ]
 
 
@@ -91,8 +91,8 @@ class Times:
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """Options for reading, where the file alone does not decide."""
+class ReadOptions:
+    """Options for reading values, for everything that the file alone does not determine."""
 
     zone: tzinfo | None = None
     """The time zone of moments that have none, and of local clocks for moments in UTC. With
@@ -114,7 +114,7 @@ class Table:
     rows: int
     # Text for text, Times or None for moments, (rows, 2) lng and lat for points, else (rows,).
     column: Mapping[str, Any]
-    where: Callable[[int], str]
+    row_label: Callable[[int], str]
 
 
 class BadValue(Exception):
@@ -134,22 +134,22 @@ def check(
     table: Table, broken: NDArray[np.bool_], rule: str, *, code: str, column: str
 ) -> None:
     """Raise `BadRows` if any row is broken. The error names the first row and the number."""
-    rows = np.flatnonzero(broken)
-    if len(rows):
-        place = table.where(int(rows[0]))
-        others = f" (and {len(rows) - 1} more)" if len(rows) > 1 else ""
+    broken_rows = np.flatnonzero(broken)
+    if len(broken_rows):
+        label = table.row_label(int(broken_rows[0]))
+        others = f" (and {len(broken_rows) - 1} more)" if len(broken_rows) > 1 else ""
         raise BadRows(
-            f"{table.path}: {place}{others}: {rule}",
+            f"{table.path}: {label}{others}: {rule}",
             code=code,
             column=column,
-            rows=len(rows),
-            **spot(place),
+            rows=len(broken_rows),
+            **row_attribute(label),
         )
 
 
-def spot(place: str) -> dict[str, Any]:
+def row_attribute(label: str) -> dict[str, Any]:
     """The place of a row as an attribute of an error: ``line 7`` becomes ``line=7``."""
-    unit, _, number = place.rpartition(" ")
+    unit, _, number = label.rpartition(" ")
     return {unit: int(number)}
 
 
@@ -174,12 +174,12 @@ class TextCoder:
 def decimals(values: Sequence[str], *, lenient: bool = False) -> Floats:
     """Finite numbers. A lenient reader gets NaN for other values."""
     if lenient:
-        return np.array([_or(math.nan, value, float) for value in values], dtype=np.float64)
-    read = _parsed(values, float, "must be a number", code="not_a_number")
-    column = np.array(read, dtype=np.float64)
-    unbounded = np.flatnonzero(~np.isfinite(column))
-    if len(unbounded):
-        raise BadValue(int(unbounded[0]), "must be a finite number", code="not_finite")
+        return np.array([_parsed_or(math.nan, v, float) for v in values], dtype=np.float64)
+    parsed = _parsed(values, float, "must be a number", code="not_a_number")
+    column = np.array(parsed, dtype=np.float64)
+    not_finite = np.flatnonzero(~np.isfinite(column))
+    if len(not_finite):
+        raise BadValue(int(not_finite[0]), "must be a finite number", code="not_finite")
     return column
 
 
@@ -190,53 +190,56 @@ def degrees(
     lat_deg, lng_deg = decimals(lat, lenient=lenient), decimals(lng, lenient=lenient)
     if lenient:
         return usable_degrees(lat_deg, lng_deg)
-    outside = np.flatnonzero((np.abs(lat_deg) > 90) | (np.abs(lng_deg) > 180))
-    if len(outside):
+    out_of_range = np.flatnonzero((np.abs(lat_deg) > 90) | (np.abs(lng_deg) > 180))
+    if len(out_of_range):
         raise BadValue(
-            int(outside[0]), "must be in [-90, 90] and [-180, 180] degrees", code="not_degrees"
+            int(out_of_range[0]),
+            "must be in [-90, 90] and [-180, 180] degrees",
+            code="not_degrees",
         )
     return lat_deg, lng_deg
 
 
-def wholes(values: Sequence[str], *, lenient: bool = False) -> Indices:
+def whole_numbers(values: Sequence[str], *, lenient: bool = False) -> Indices:
     """Whole numbers of at most 64 bits. A lenient reader gets `UNREADABLE` for other values."""
     if lenient:
-        return np.array([_or(UNREADABLE, value, _int64) for value in values], dtype=np.int64)
-    read = _parsed(values, _int64, "must be a whole number", code="not_a_whole_number")
-    return np.array(read, dtype=np.int64)
+        return np.array([_parsed_or(UNREADABLE, v, _int64) for v in values], dtype=np.int64)
+    parsed = _parsed(values, _int64, "must be a whole number", code="not_a_whole_number")
+    return np.array(parsed, dtype=np.int64)
 
 
 class Moments:
     """Parses microseconds since 1970 UTC, or positions if the first value is an integer."""
 
-    def __init__(self, wishes: Wishes | None = None, *, may_be_absent: bool = False) -> None:
-        self._wishes = wishes or Wishes()
-        self._lenient = self._wishes.lenient
-        self._zone = self._wishes.zone or UTC  # of lenient readers, which reject nothing
+    def __init__(self, options: ReadOptions | None = None, *, optional: bool = False) -> None:
+        self._options = options or ReadOptions()
+        self._lenient = self._options.lenient
+        self._zone = self._options.zone or UTC  # of lenient readers, which reject nothing
         self._local_us: list[Indices] = []
-        self._positions: bool | None = None
-        self._absent = None if may_be_absent and not self._lenient else False
+        self._are_positions: bool | None = None
+        self._is_empty = None if optional and not self._lenient else False
 
     def times(self, values: Indices) -> Times | None:
-        """The times of all values that were added; None if the column is empty."""
+        """The times, from the joined results of all calls of `add`; None if all are empty."""
         local_us = np.concatenate(self._local_us) if self._local_us else None
         if self._lenient:
-            values = carried(values)
-        return None if self._absent else Times(values, bool(self._positions), local_us)
+            values = forward_filled(values)
+        return None if self._is_empty else Times(values, bool(self._are_positions), local_us)
 
     def add(self, values: Sequence[str]) -> Indices:
+        """Parse more values. The first value of all determines the kind of the column."""
         if not values:
             return np.empty(0, dtype=np.int64)
-        if self._absent is None:
-            self._absent = not values[0]
-        if self._absent:
-            return _nothing(values)
-        if self._positions is None:
-            self._positions = values[0].strip().lstrip("+-").isdigit()
-        if self._positions:
-            return wholes(values, lenient=self._lenient)
+        if self._is_empty is None:
+            self._is_empty = not values[0]
+        if self._is_empty:
+            return _empty_column(values)
+        if self._are_positions is None:
+            self._are_positions = values[0].strip().lstrip("+-").isdigit()
+        if self._are_positions:
+            return whole_numbers(values, lenient=self._lenient)
         if self._lenient:
-            return self._readable(values)
+            return self._add_leniently(values)
         moments = _parsed(
             values,
             datetime.fromisoformat,
@@ -245,42 +248,43 @@ class Moments:
         )
         for k, moment in enumerate(moments):
             if moment.tzinfo is None:
-                if self._wishes.zone is None:
+                if self._options.zone is None:
                     raise BadValue(k, NAIVE, code="time_zone_missing")
-                moments[k] = moment.replace(tzinfo=self._wishes.zone)
+                moments[k] = moment.replace(tzinfo=self._options.zone)
         microsecond = timedelta(microseconds=1)
         moment_us = np.array([(m - _EPOCH) // microsecond for m in moments], dtype=np.int64)
-        if self._wishes.hours:
-            # A Z names no clock (RFC 9557), an offset does.
+        if self._options.hours:
+            # An offset gives the local time. A Z does not: it means that only UTC is known
+            # (RFC 9557).
             offset_us = [moment.utcoffset() // microsecond for moment in moments]
             in_utc = np.array([value.strip()[-1:] in "Zz" for value in values], dtype=np.bool_)
-            shown_us = clocks(moment_us, self._wishes)
+            zone_local_us = local_times(moment_us, self._options)
             offset_local_us = moment_us + np.array(offset_us, dtype=np.int64)
-            self._local_us.append(np.where(in_utc, shown_us, offset_local_us))
+            self._local_us.append(np.where(in_utc, zone_local_us, offset_local_us))
         return moment_us
 
-    def _readable(self, values: Sequence[str]) -> Indices:
-        """`UNREADABLE` for values that are no moments. Without a zone, it is a local time."""
+    def _add_leniently(self, values: Sequence[str]) -> Indices:
+        """Like `add`, with `UNREADABLE` for invalid values instead of an error."""
         unreadable, parse = (UNREADABLE, PUBLIC_CLOCK_US), partial(_moment, self._zone)
-        parsed = [_or(unreadable, value, parse) for value in values]
+        parsed = [_parsed_or(unreadable, value, parse) for value in values]
         moment_us, local_us = np.array(parsed, dtype=np.int64).reshape(-1, 2).T
-        if self._wishes.hours:
+        if self._options.hours:
             self._local_us.append(local_us)
         return moment_us
 
 
-class Growing:
+class ColumnReader:
     """A column of one kind whose values arrive as text, in pieces."""
 
-    def __init__(self, kind: Kind, wishes: Wishes) -> None:
-        lenient = wishes.lenient
+    def __init__(self, kind: Kind, options: ReadOptions) -> None:
+        lenient = options.lenient
         self._coder = TextCoder(lenient=lenient) if kind is Kind.TEXT else None
-        clock = kind in (Kind.MOMENT, Kind.MAYBE_MOMENT)
-        absent = kind is Kind.MAYBE_MOMENT
-        self._clock = Moments(wishes, may_be_absent=absent) if clock else None
-        plain: Any = {Kind.DECIMAL: decimals, Kind.WHOLE: wholes, Kind.POINT: points}
-        read: Any = self._coder or self._clock
-        self._read = read.add if read else partial(plain[kind], lenient=lenient)
+        is_moment = kind in (Kind.MOMENT, Kind.MAYBE_MOMENT)
+        optional = kind is Kind.MAYBE_MOMENT
+        self._moments = Moments(options, optional=optional) if is_moment else None
+        parsers: Any = {Kind.DECIMAL: decimals, Kind.WHOLE: whole_numbers, Kind.POINT: points}
+        reader: Any = self._coder or self._moments
+        self._read = reader.add if reader else partial(parsers[kind], lenient=lenient)
         self._is_order = lenient and kind is Kind.WHOLE
         self._pieces: list[Any] = [np.empty(0, dtype=np.int64)]
 
@@ -293,8 +297,8 @@ class Growing:
         if self._coder:
             return Text(values, self._coder.values)
         if self._is_order:
-            return carried(values)
-        return self._clock.times(values) if self._clock else values
+            return forward_filled(values)
+        return self._moments.times(values) if self._moments else values
 
 
 NAIVE = (
@@ -316,11 +320,11 @@ def points(values: Sequence[str], *, lenient: bool = False) -> Floats:
             "must be a point in WKT, such as POINT (8.5 47.4)",
             code="not_a_point",
         )
-    flat = decimals([number for match in matches if match for number in match.groups()])
-    return flat.reshape(-1, 2)
+    numbers = decimals([number for match in matches if match for number in match.groups()])
+    return numbers.reshape(-1, 2)
 
 
-def _nothing(values: Sequence[str]) -> Indices:
+def _empty_column(values: Sequence[str]) -> Indices:
     for k, value in enumerate(values):
         if value:
             raise BadValue(
@@ -334,22 +338,23 @@ def _nothing(values: Sequence[str]) -> Indices:
 def _parsed(
     values: Sequence[str], parse: Callable[[str], Any], rule: str, *, code: str
 ) -> list[Any]:
-    # Python also reads 1_000 and digits of other scripts as numbers. No table means that.
-    together = "".join(values)
-    if "_" not in together and together.isascii():
+    # Python also parses 1_000 and digits of other scripts as numbers, which no table means.
+    # One check of the joined text is much faster than a check of each value.
+    joined = "".join(values)
+    if "_" not in joined and joined.isascii():
         with contextlib.suppress(ValueError, OverflowError):
             return list(map(parse, values))
     raise BadValue(_first_unreadable(values, parse), rule, code=code)
 
 
-def _or(otherwise: Any, value: str, parse: Callable[[str], Any]) -> Any:
+def _parsed_or(fallback: Any, value: str, parse: Callable[[str], Any]) -> Any:
     """The parsed value, or ``otherwise`` if it cannot be parsed."""
     if "_" in value or not value.isascii():
-        return otherwise
+        return fallback
     try:
         return parse(value)
     except (ValueError, OverflowError):
-        return otherwise
+        return fallback
 
 
 def _moment(zone: tzinfo, value: str) -> tuple[int, int]:
@@ -364,16 +369,16 @@ def _moment(zone: tzinfo, value: str) -> tuple[int, int]:
     return moment_us, moment_us + (moment.utcoffset() or timedelta()) // microsecond
 
 
-def carried(values: Indices) -> Indices:
-    """Values with `UNREADABLE` ones replaced by the one before (forward fill), or the first.
+def forward_filled(values: Indices) -> Indices:
+    """The values, with each `UNREADABLE` one replaced by the readable one before it.
 
-    So an unreadable point keeps its place in the order.
+    Leading ones become the first readable value. This keeps each point's place in the order.
     """
     readable = np.flatnonzero(values != UNREADABLE)
     if not len(readable):
         return np.zeros(len(values), dtype=np.int64)
-    before = np.searchsorted(readable, np.arange(len(values)), side="right") - 1
-    return values[readable[np.maximum(before, 0)]]
+    last_readable = np.searchsorted(readable, np.arange(len(values)), side="right") - 1
+    return values[readable[np.maximum(last_readable, 0)]]
 
 
 def _first_unreadable(values: Sequence[str], parse: Callable[[str], Any]) -> int:
@@ -401,29 +406,32 @@ UNREADABLE = -(2**63)
 UNKNOWN_CLOCK = UNREADABLE
 """Stands for the local time of a moment that is known in UTC only."""
 PUBLIC_CLOCK_US = (PUBLIC_HOUR - 3 * 24) * 3_600_000_000
-"""A local time in the public hour of the week (1970 began on a Thursday)."""
+"""A local time in the public hour of the week, for moments that a device cannot read. Hours
+count from Monday, and 1970 began on a Thursday, hence the 3 days."""
 
-QUARTER_US = 900_000_000
+QUARTER_US = 900_000_000  # 15 minutes
 EARLIEST_US = -62_135_596_800_000_000
 LATEST_US = 253_402_300_799_999_999
 """The first microsecond of the year 1 and the last of the year 9999."""
 
 
-def clocks(moment_us: Indices, wishes: Wishes) -> Indices:
+def local_times(moment_us: Indices, options: ReadOptions) -> Indices:
     """Local times of moments that a file has in UTC (RFC 9557: Z names no zone).
 
-    They are unknown if no zone is given. A person's device takes UTC then: it never rejects.
+    Without a zone they are unknown. A person's device then uses UTC, because it never rejects
+    a file for its values.
     """
-    if wishes.zone is None:
-        return moment_us if wishes.lenient else np.full_like(moment_us, UNKNOWN_CLOCK)
+    if options.zone is None:
+        return moment_us if options.lenient else np.full_like(moment_us, UNKNOWN_CLOCK)
     # Offsets change only at full quarters of an hour, so each quarter is looked up once.
-    quarter, row_quarter = np.unique(moment_us // QUARTER_US, return_inverse=True)
-    offset_us = [_offset_us(each, wishes.zone) for each in quarter.tolist()]
-    local_us: Indices = moment_us + np.array(offset_us, dtype=np.int64)[row_quarter]
+    quarter, quarter_of_row = np.unique(moment_us // QUARTER_US, return_inverse=True)
+    offset_us = [_offset_us(k, options.zone) for k in quarter.tolist()]
+    local_us: Indices = moment_us + np.array(offset_us, dtype=np.int64)[quarter_of_row]
     return local_us
 
 
 def _offset_us(quarter: int, zone: tzinfo) -> int:
+    """The offset of local time at the start of a quarter of an hour (counted from 1970)."""
     moment = (_EPOCH + timedelta(microseconds=quarter * QUARTER_US)).astimezone(zone)
     return (moment.utcoffset() or timedelta()) // timedelta(microseconds=1)
 
@@ -434,11 +442,11 @@ def offset_texts(moment_us: Indices, local_us: Indices | None) -> list[str]:
     if local_us is None:
         return texts
     known = np.flatnonzero(local_us != UNKNOWN_CLOCK)
-    shown = moment_texts(local_us[known])
+    local_texts = moment_texts(local_us[known])
     minutes = (local_us[known] - moment_us[known]) // 60_000_000
-    for k, text, ahead in zip(known.tolist(), shown, minutes.tolist(), strict=True):
-        hours, rest = divmod(abs(ahead), 60)
-        texts[k] = f"{text[:-1]}{'-' if ahead < 0 else '+'}{hours:02}:{rest:02}"
+    for k, text, offset in zip(known.tolist(), local_texts, minutes.tolist(), strict=True):
+        hour, minute = divmod(abs(offset), 60)
+        texts[k] = f"{text[:-1]}{'-' if offset < 0 else '+'}{hour:02}:{minute:02}"
     return texts
 
 
@@ -449,8 +457,8 @@ def moment_texts(moment_us: NDArray[np.int64]) -> list[str]:
             "moments must be in the years 1 to 9999, got one that is not; check the times",
             code="moment_out_of_range",
         )
-    whole = not np.any(moment_us % 1_000_000)
+    whole_seconds = not np.any(moment_us % 1_000_000)
     texts = np.datetime_as_string(
-        moment_us.astype("datetime64[us]"), unit="s" if whole else "us"
+        moment_us.astype("datetime64[us]"), unit="s" if whole_seconds else "us"
     )
     return [f"{text}Z" for text in texts.tolist()]

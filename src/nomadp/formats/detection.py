@@ -1,4 +1,4 @@
-"""Detects the format of a file by its content, because names are localised, changed and wrong.
+"""Detects the format of a file by its content: names may be localised, changed or wrong.
 
 Only the start of a file is read or, in a JSON object, everything up to a distinctive name.
 Skipped values are not parsed.
@@ -13,15 +13,18 @@ from nomadp.formats.json_stream import JsonStream
 from nomadp.formats.unreadable import BadContent, Unreadable
 from nomadp.formats.xml_stream import root_of
 
-__all__ = ["detected"]
+__all__ = ["detect_kind"]
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-FIT = slice(8, 12)
-RECORDED = re.compile(rb"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}[^\t\n]{0,8}\t[^\t\n]{1,40}\t")
-ROOTS = {"gpx": "gpx", "kml": "kml"}
-REFUSED_ROOTS = {"TrainingCenterDatabase": "tcx", "html": "web_page"}
-SEGMENT = {"startTime", "endTime", "visit", "activity", "timelinePath", "timelineMemory"}
-TELLING = {
+FIT_SIGNATURE = slice(8, 12)  # the bytes that contain ".FIT"
+REC_LINE = re.compile(rb"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}[^\t\n]{0,8}\t[^\t\n]{1,40}\t")
+KIND_BY_ROOT = {"gpx": "gpx", "kml": "kml"}
+ERROR_BY_ROOT = {"TrainingCenterDatabase": "tcx", "html": "web_page"}
+SEGMENT_KEYS = {
+    *("startTime", "endTime"),
+    *("visit", "activity", "timelinePath", "timelineMemory"),
+}
+KIND_BY_MEMBER = {
     "semanticSegments": "timeline",
     "rawSignals": "timeline",
     "timelineObjects": "month",
@@ -30,7 +33,7 @@ TELLING = {
 }
 
 
-def detected(source: ByteSource) -> str | None:
+def detect_kind(source: ByteSource) -> str | None:
     """timeline, records, month, overland, owntracks, recorded, geojson, gpx or kml.
 
     None if the content has no signature, such as CSV. Raises `Unreadable` for formats that are
@@ -38,16 +41,16 @@ def detected(source: ByteSource) -> str | None:
     """
     head = source.head()
     text = head.removeprefix(BYTE_ORDER_MARK).lstrip()
-    if head[FIT] == b".FIT":
+    if head[FIT_SIGNATURE] == b".FIT":
         raise Unreadable(source, code="fit")
-    if RECORDED.match(text):
+    if REC_LINE.match(text):
         return "recorded"
-    find = {b"{": _json_kind, b"[": _json_kind, b"<": _xml_kind}.get(text[:1])
-    if find is None:
+    detect = {b"{": _json_kind, b"[": _json_kind, b"<": _xml_kind}.get(text[:1])
+    if detect is None:
         return None
     try:
         with source.open() as stream:
-            return find(stream)
+            return detect(stream)
     except BadContent as bad:
         code = bad.code
     raise Unreadable(source, code=code)
@@ -55,9 +58,9 @@ def detected(source: ByteSource) -> str | None:
 
 def _xml_kind(stream: BinaryIO) -> str:
     root = root_of(stream)
-    if root in ROOTS:
-        return ROOTS[root]
-    raise BadContent(code=REFUSED_ROOTS.get(root, "unknown_xml"))
+    if root in KIND_BY_ROOT:
+        return KIND_BY_ROOT[root]
+    raise BadContent(code=ERROR_BY_ROOT.get(root, "unknown_xml"))
 
 
 def _json_kind(stream: BinaryIO) -> str:
@@ -65,8 +68,8 @@ def _json_kind(stream: BinaryIO) -> str:
     if content.peek() == "[":
         return _array_kind(content)
     for name in content.members():
-        if name in TELLING:
-            return TELLING[name]
+        if name in KIND_BY_MEMBER:
+            return KIND_BY_MEMBER[name]
         if name == "timelineEdits":
             raise BadContent(code="timeline_edits")
         if name == "type" and content.peek() == '"':
@@ -84,7 +87,7 @@ def _array_kind(content: JsonStream) -> str:
         if isinstance(element, Mapping):
             if "_type" in element:
                 return "owntracks"
-            if SEGMENT & element.keys():
+            if SEGMENT_KEYS & element.keys():
                 return "timeline"
         raise BadContent(code="unknown_json")
     return "timeline"  # an empty one

@@ -11,20 +11,28 @@ from typing import Any
 
 from nomadp.errors import SchemaError
 from nomadp.extras import require
-from nomadp.formats.arrow_objects import Frame, Source, called, framed
-from nomadp.formats.atomic import Write, written_whole
-from nomadp.formats.columns import BadValue, Choose, Growing, Kind, Table, Wishes, spot
+from nomadp.formats.arrow_objects import Frame, Source, as_frame, source_name
+from nomadp.formats.atomic import Write, write_atomically
+from nomadp.formats.columns import (
+    BadValue,
+    Choose,
+    ColumnReader,
+    Kind,
+    ReadOptions,
+    Table,
+    row_attribute,
+)
 from nomadp.formats.measured_file import AnyPath, MeasuredFile
 from nomadp.formats.unreadable import BadRows
 
 __all__ = [
-    "beside",
+    "meta_path",
     "check_readable",
-    "columns_or_refusal",
+    "require_columns",
     "file_path",
     "is_parquet",
     "read_table",
-    "write_described",
+    "write_with_metadata",
     "write_table",
 ]
 
@@ -67,15 +75,17 @@ def check_readable(path: Path) -> None:
         ) from error
 
 
-def read_table(source: Source | Frame, choose: Choose, wishes: Wishes | None = None) -> Table:
+def read_table(
+    source: Source | Frame, choose: Choose, options: ReadOptions | None = None
+) -> Table:
     """Read the columns that `choose` selects. There must be at least one row."""
-    frame = framed(source)
+    frame = as_frame(source)
     if frame is not None:
         from nomadp.formats.parquet_files import table_of  # slow to import
 
-        table = table_of(frame.name, frame.table, choose, wishes or Wishes())
+        table = table_of(frame.name, frame.table, choose, options or ReadOptions())
     else:
-        table = _read_file(file_path(source, READABLE), choose, wishes or Wishes())  # type: ignore[arg-type]  # a path
+        table = _read_file(file_path(source, READABLE), choose, options or ReadOptions())  # type: ignore[arg-type]  # a path
     if not table.rows:
         raise BadRows(
             f"{table.path} must have at least one row, but it has only a header",
@@ -84,29 +94,29 @@ def read_table(source: Source | Frame, choose: Choose, wishes: Wishes | None = N
     return table
 
 
-def _read_file(path: Path, choose: Choose, wishes: Wishes) -> Table:
+def _read_file(path: Path, choose: Choose, options: ReadOptions) -> Table:
     check_readable(path)
     if path.stat().st_size == 0:
         raise SchemaError(f"{path} must not be empty, but it is", code="file_empty")
-    read = _read_csv
+    read_format = _read_csv
     if is_parquet(path):
-        from nomadp.formats.parquet_files import read_parquet as read  # slow to import
-    return read(path, choose, wishes)
+        from nomadp.formats.parquet_files import read_parquet as read_format  # slow to import
+    return read_format(path, choose, options)
 
 
-def columns_or_refusal(
+def require_columns(
     path: AnyPath | Frame, header: Sequence[str], kinds: Mapping[str, Kind]
 ) -> Mapping[str, Kind]:
-    """The kinds, if the header has each column exactly once.
+    """Return ``kinds``. Raises `SchemaError` unless the header has each column exactly once.
 
-    The error shows no other names of the header: in a file without one, they are private data.
+    The error shows no other names of the header: if the file has none, they are private data.
     """
     missing = [name for name in kinds if name not in header]
     if missing:
-        plain = isinstance(path, Frame) or is_parquet(Path(path))
-        how = "" if plain else ", separated by commas and with names in the first line"
+        has_no_lines = isinstance(path, Frame) or is_parquet(Path(path))
+        hint = "" if has_no_lines else ", separated by commas and with names in the first line"
         raise SchemaError(
-            f"{called(path)} must have the columns {','.join(kinds)}{how}; missing: "
+            f"{source_name(path)} must have the columns {','.join(kinds)}{hint}; missing: "
             f"{', '.join(missing)}",
             code="columns_missing",
             missing=tuple(missing),
@@ -114,7 +124,8 @@ def columns_or_refusal(
     repeated = [name for name in kinds if header.count(name) > 1]
     if repeated:
         raise SchemaError(
-            f"{called(path)} must have only one column {repeated[0]}, got several; rename them",
+            f"{source_name(path)} must have only one column {repeated[0]}, got several; rename "
+            "them",
             code="column_repeated",
             column=repeated[0],
         )
@@ -130,13 +141,14 @@ def write_table(path: Path, column: Mapping[str, Any], metadata: bytes | None = 
         return
     with path.open("wb") as raw:
         if path.name.endswith(".gz"):
+            # Without a name and a time, equal tables give equal bytes.
             with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
                 _write_csv(packed, column)
         else:
             _write_csv(raw, column)
 
 
-def write_described(path: Path, column: Mapping[str, Any], metadata: bytes) -> None:
+def write_with_metadata(path: Path, column: Mapping[str, Any], metadata: bytes) -> None:
     """Write a table with metadata: inside a Parquet file, or in a file next to a CSV file.
 
     Such tables have a row for each report, so only the file's owner may read them.
@@ -144,39 +156,40 @@ def write_described(path: Path, column: Mapping[str, Any], metadata: bytes) -> N
     writes: dict[Path, Write] = {}
     if not is_parquet(path):
         # Written first, so that the table is never there without its metadata.
-        writes[beside(path)] = lambda part: part.write_bytes(metadata + b"\n")
+        writes[meta_path(path)] = lambda part: part.write_bytes(metadata + b"\n")
     writes[path] = lambda part: write_table(part, column, metadata)
-    written_whole(writes, private=[path])
+    write_atomically(writes, private=[path])
 
 
-def beside(path: Path) -> Path:
+def meta_path(path: Path) -> Path:
     """The path of the metadata of a CSV file."""
     return path.with_name(path.name + ".meta.json")
 
 
 def _write_csv(stream: Any, column: Mapping[str, Any]) -> None:
-    text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
+    output = io.TextIOWrapper(stream, encoding="utf-8", newline="")
     # As Python numbers, which are written with the digits that identify them exactly.
     lists = [
         values.tolist() if hasattr(values, "tolist") else values for values in column.values()
     ]
     # Python 3.11 leaves a carriage return unquoted, and a reader takes it for the end of a row.
-    returns = any("\r" in value for values in lists for value in values if type(value) is str)
+    texts = (value for values in lists for value in values if type(value) is str)
+    has_carriage_return = any("\r" in text for text in texts)
     writer = (
-        csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-        if returns
-        else csv.writer(text, lineterminator="\n")
+        csv.writer(output, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+        if has_carriage_return
+        else csv.writer(output, lineterminator="\n")
     )
     writer.writerow(column)
     writer.writerows(zip(*lists, strict=True))
-    text.flush()
-    text.detach()
+    output.flush()
+    output.detach()  # so that closing the wrapper does not close the stream
 
 
-def _read_csv(path: Path, choose: Choose, wishes: Wishes) -> Table:
+def _read_csv(path: Path, choose: Choose, options: ReadOptions) -> Table:
     """The chosen columns of a UTF-8 file with a header, with or without a byte order mark."""
     try:
-        return _csv_table(path, choose, wishes)
+        return _csv_table(path, choose, options)
     except UnicodeDecodeError:
         refusal = SchemaError(
             f"{path} must be encoded in UTF-8, but it is not; save it as UTF-8", code="not_utf8"
@@ -192,56 +205,56 @@ def _read_csv(path: Path, choose: Choose, wishes: Wishes) -> Table:
 
 
 @contextmanager
-def _records(path: Path, wishes: Wishes | None = None) -> Iterator[Any]:
+def _records(path: Path, options: ReadOptions | None = None) -> Iterator[Any]:
     """The records of a CSV file. A lenient reader accepts invalid UTF-8 and stray quotes."""
-    how = wishes or Wishes()  # the default is strict
-    with MeasuredFile(path, how.progress) as file:
+    settings = options or ReadOptions()  # the default is strict
+    with MeasuredFile(path, settings.progress) as file:
         content = file.decoded(gzipped=path.suffix == ".gz")
-        errors = "replace" if how.lenient else "strict"
+        errors = "replace" if settings.lenient else "strict"
         text = io.TextIOWrapper(content, encoding="utf-8-sig", errors=errors, newline="")
-        yield csv.reader(text, strict=not how.lenient)
+        yield csv.reader(text, strict=not settings.lenient)
 
 
-def _rows(records: Iterator[list[str]], wishes: Wishes) -> Iterator[list[str]]:
+def _rows(records: Iterator[list[str]], options: ReadOptions) -> Iterator[list[str]]:
     """All records. A lenient reader stops at a field that never ends."""
     try:
         yield from records
     except csv.Error:
-        if not wishes.lenient:
+        if not options.lenient:
             raise
 
 
-def _csv_table(path: Path, choose: Choose, wishes: Wishes) -> Table:
-    done = 0
-    with _records(path, wishes) as records:
+def _csv_table(path: Path, choose: Choose, options: ReadOptions) -> Table:
+    rows_read = 0
+    with _records(path, options) as records:
         header = [name.strip() for name in next(filter(None, records), [])]
         if not header:
             raise SchemaError(
                 f"{path} must have a header in its first line, but it is empty",
                 code="file_empty",
             )
-        growing = {name: Growing(kind, wishes) for name, kind in choose(header).items()}
-        following = _rows(records, wishes)
-        while piece := list(islice(following, PIECE_ROWS)):
-            rows = [row for row in piece if row and _is_kept(row, len(header), wishes)]
+        readers = {name: ColumnReader(kind, options) for name, kind in choose(header).items()}
+        remaining = _rows(records, options)
+        while piece := list(islice(remaining, PIECE_ROWS)):
+            rows = [row for row in piece if row and _is_usable(row, len(header), options)]
             try:
-                _grow(growing, header, rows)
+                _add_rows(readers, header, rows)
             except BadValue as bad:
-                line = _line(path, done + bad.row)
+                label = _line_label(path, rows_read + bad.row)
                 raise BadRows(
-                    f"{path}: {line}: {bad.rule}", **spot(line), **bad.facts
+                    f"{path}: {label}: {bad.rule}", **row_attribute(label), **bad.facts
                 ) from None
-            done += len(rows)
-    column = {name: grown.column() for name, grown in growing.items()}
-    return Table(str(path), done, column, lambda row: _line(path, row))
+            rows_read += len(rows)
+    column = {name: reader.column() for name, reader in readers.items()}
+    return Table(str(path), rows_read, column, lambda row: _line_label(path, row))
 
 
-def _is_kept(row: list[str], width: int, wishes: Wishes) -> bool:
-    return len(row) == width or not wishes.lenient
+def _is_usable(row: list[str], width: int, options: ReadOptions) -> bool:
+    return len(row) == width or not options.lenient
 
 
-def _grow(
-    growing: Mapping[str, Growing], header: Sequence[str], rows: Sequence[list[str]]
+def _add_rows(
+    readers: Mapping[str, ColumnReader], header: Sequence[str], rows: Sequence[list[str]]
 ) -> None:
     width = len(header)
     for k, row in enumerate(rows):
@@ -254,16 +267,19 @@ def _grow(
                 expected=width,
             )
     fields = dict(zip(header, zip(*rows, strict=True), strict=False))  # no rows: no fields
-    for name, column in growing.items():
+    for name, reader in readers.items():
         try:
-            column.add(fields.get(name, ()))
+            reader.add(fields.get(name, ()))
         except BadValue as bad:
             facts: Any = {**bad.facts, "column": name}
             raise BadValue(bad.row, f"{name} {bad.rule}", **facts) from None
 
 
-def _line(path: Path, row: int) -> str:
-    """The line on which a row ends. It reads the file again, because only errors need it."""
+def _line_label(path: Path, row: int) -> str:
+    """The line on which a row ends, such as ``line 7``.
+
+    A quoted field may span lines, so the file is read again. Only errors need this.
+    """
     with _records(path) as records:
         next(islice(filter(None, records), row + 1, None), None)
         return f"line {records.line_num}"

@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nomadp.formats.points import Points, numbers
+from nomadp.formats.points import Points, number_names
 
 __all__ = [
     "Fix",
     "Instant",
     "Place",
     "e7_place",
-    "fixed",
+    "fix_or_none",
     "history",
     "instant",
     "number",
@@ -38,8 +38,8 @@ LATEST_US = 7_258_118_400_000_000
 """The year 2200. Later times are errors of the device."""
 MICROSECOND = timedelta(microseconds=1)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-FAR_OFFSET_MINUTES = 18 * 60
-WRAP = 2**32
+MAX_OFFSET_MINUTES = 18 * 60
+E7_OVERFLOW = 2**32
 """Some old files have E7 numbers that overflowed 32 bits: they are too large by this."""
 
 _DECIMAL = r"[-+]?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
@@ -68,7 +68,7 @@ class Fix(NamedTuple):
     lng: float
 
 
-def fixed(at: Instant | None, where: Place | None) -> Fix | None:
+def fix_or_none(at: Instant | None, where: Place | None) -> Fix | None:
     """A fix; None if the moment or the place is invalid."""
     return None if at is None or where is None else Fix(at, *where)
 
@@ -96,8 +96,8 @@ def place(lat: Any, lng: Any) -> Place | None:
 
 def text_place(value: Any) -> Place | None:
     """A place from `40.7128°, -74.006°` or `geo:40.7128,-74.006`; a height is ignored."""
-    written = _PLACE.fullmatch(value) if isinstance(value, str) else None
-    return place(written[1], written[2]) if written else None
+    match = _PLACE.fullmatch(value) if isinstance(value, str) else None
+    return place(match[1], match[2]) if match else None
 
 
 def e7_place(lat: Any, lng: Any) -> Place | None:
@@ -109,7 +109,7 @@ def _e7(value: Any, limit: int) -> float | None:
     e7 = number(value)
     if e7 is None:
         return None
-    return (e7 - WRAP if e7 > limit * 10**7 else e7) / 1e7
+    return (e7 - E7_OVERFLOW if e7 > limit * 10**7 else e7) / 1e7
 
 
 def instant(
@@ -132,9 +132,9 @@ def instant(
     moment_us = (moment - EPOCH) // MICROSECOND
     offset = moment.utcoffset() or timedelta(0)
     minutes = number(offset_minutes)
-    if minutes is not None and abs(minutes) <= FAR_OFFSET_MINUTES:
+    if minutes is not None and abs(minutes) <= MAX_OFFSET_MINUTES:
         offset = timedelta(minutes=minutes)
-    return _plausible(moment_us, offset // MICROSECOND)
+    return _instant_in_range(moment_us, offset // MICROSECOND)
 
 
 def since_1970(value: Any, unit_us: int) -> Instant | None:
@@ -142,10 +142,10 @@ def since_1970(value: Any, unit_us: int) -> Instant | None:
     count = number(value)
     if count is None or abs(count) * unit_us > LATEST_US:
         return None
-    return _plausible(math.floor(count * unit_us), 0)
+    return _instant_in_range(math.floor(count * unit_us), 0)
 
 
-def _plausible(moment_us: int, offset_us: int) -> Instant | None:
+def _instant_in_range(moment_us: int, offset_us: int) -> Instant | None:
     if not 0 <= moment_us < LATEST_US:
         return None
     return Instant(moment_us, moment_us + offset_us)
@@ -154,17 +154,17 @@ def _plausible(moment_us: int, offset_us: int) -> Instant | None:
 def spread(
     begin: Instant | None, end: Instant | None, places: Sequence[Place | None]
 ) -> Iterator[Fix | None]:
-    """Fixes at these places, from the start to the end at equal intervals.
+    """Fixes at these places, with times at equal intervals from the start to the end.
 
     Without an end, all are at the start. Without a start, all are None.
     """
     if begin is None or (end is not None and end.moment_us < begin.moment_us):
         yield from (None for _ in places)
         return
-    whole_us = 0 if end is None else end.moment_us - begin.moment_us
+    duration_us = 0 if end is None else end.moment_us - begin.moment_us
     for k, where in enumerate(places):
-        after_us = whole_us * k // max(1, len(places) - 1)
-        at = Instant(begin.moment_us + after_us, begin.local_us + after_us)
+        elapsed_us = duration_us * k // max(1, len(places) - 1)
+        at = Instant(begin.moment_us + elapsed_us, begin.local_us + elapsed_us)
         yield None if where is None else Fix(at, *where)
 
 
@@ -173,35 +173,36 @@ def history(fixes: Iterable[Fix | None], *, hours: bool = False) -> tuple[Points
 
     Equal moments keep the file's order. Duplicates (same moment and place) are dropped.
     """
-    clocks, places, left_out = array("q"), array("d"), 0
+    # Arrays take 8 bytes per number; a history may have millions of fixes.
+    instants, places, n_dropped = array("q"), array("d"), 0
     for fix in fixes:
         if fix is None:
-            left_out += 1
+            n_dropped += 1
         else:
-            clocks.extend(fix.at)
+            instants.extend(fix.at)
             places.extend((fix.lat, fix.lng))
-    if not clocks:
-        return None, left_out
-    moment_us, local_us = np.array(clocks).reshape(-1, 2).T
+    if not instants:
+        return None, n_dropped
+    moment_us, local_us = np.array(instants).reshape(-1, 2).T
     lat, lng = np.array(places).reshape(-1, 2).T
-    kept = _ordered(moment_us, lat, lng)
+    rows = _unique_rows_by_time(moment_us, lat, lng)
     points = Points(
-        np.array([0, len(kept)]),
-        lat[kept],
-        lng[kept],
-        numbers(1),
-        moment_us=moment_us[kept],
-        local_us=local_us[kept] if hours else None,
+        np.array([0, len(rows)]),
+        lat[rows],
+        lng[rows],
+        number_names(1),
+        moment_us=moment_us[rows],
+        local_us=local_us[rows] if hours else None,
     )
-    return points, left_out
+    return points, n_dropped
 
 
-def _ordered(moment_us: Any, lat: Any, lng: Any) -> Any:
+def _unique_rows_by_time(moment_us: Any, lat: Any, lng: Any) -> Any:
     """The rows in order of time, without duplicates."""
     order = np.lexsort((lng, lat, moment_us))  # stable: the first of equal rows comes first
-    same = np.ones(len(order), dtype=bool)
-    same[0] = False
+    is_duplicate = np.ones(len(order), dtype=bool)
+    is_duplicate[0] = False
     for column in (moment_us, lat, lng):
-        same[1:] &= np.diff(column[order]) == 0
-    kept = np.sort(order[~same])
-    return kept[np.argsort(moment_us[kept], kind="stable")]
+        is_duplicate[1:] &= np.diff(column[order]) == 0
+    unique = np.sort(order[~is_duplicate])
+    return unique[np.argsort(moment_us[unique], kind="stable")]

@@ -5,7 +5,7 @@ from pathlib import Path
 from nomadp.errors import SchemaError
 from nomadp.formats.arrow_objects import Frame
 from nomadp.formats.files import is_parquet
-from nomadp.formats.points import Points, clock_at
+from nomadp.formats.points import Points, local_times_at
 from nomadp.formats.presets import WHOLE_FILES, Reading
 from nomadp.formats.table_points import read_table_points
 from nomadp.locations import LocationSet
@@ -14,17 +14,17 @@ from nomadp.trajectory import TrajectorySet
 __all__ = ["read_frame_points", "read_nested_points"]
 
 
-def read_frame_points(frame: Frame, how: Reading, locations: LocationSet | None) -> Points:
+def read_frame_points(frame: Frame, reading: Reading, locations: LocationSet | None) -> Points:
     """Read a frame with one row per point or per trajectory."""
-    if how.preset in WHOLE_FILES:
+    if reading.preset in WHOLE_FILES:
         raise SchemaError(
-            f"the preset of {frame} must be one of named columns, got {how.preset}, which is a "
-            "file format",
+            f"the preset of {frame} must be one of named columns, got {reading.preset}, which "
+            "is a file format",
             code="preset_of_files",
-            preset=how.preset,
+            preset=reading.preset,
         )
     if not {"tid", "location_ids"} <= set(frame.table.column_names):
-        return read_table_points(frame, how, locations)
+        return read_table_points(frame, reading, locations)
     if locations is None:
         raise SchemaError(
             f"{frame} has location ids only, so a location set is required; give one",
@@ -32,13 +32,15 @@ def read_frame_points(frame: Frame, how: Reading, locations: LocationSet | None)
         )
     from nomadp.formats.nested_files import trajectories_in  # slow: Arrow
 
-    how.check_columns(frame, ())
-    whole, uids = trajectories_in(frame.name, frame.table, locations, hours=how.wishes.hours)
-    return _points_at(whole, uids, locations)
+    reading.check_columns(frame, ())
+    trajectories, uids = trajectories_in(
+        frame.name, frame.table, locations, hours=reading.options.hours
+    )
+    return _points_at(trajectories, uids, locations)
 
 
 def read_nested_points(
-    path: Path, how: Reading, locations: LocationSet | None
+    path: Path, reading: Reading, locations: LocationSet | None
 ) -> Points | None:
     """The points of a Parquet file with one row per trajectory; None for any other file."""
     if not is_parquet(path):
@@ -53,21 +55,21 @@ def read_nested_points(
             "file",
             code="locations_required",
         )
-    whole = read_nested(path, locations, hours=how.wishes.hours)
+    trajectories = read_nested(path, locations, hours=reading.options.hours)
     uids = NestedFile(path).uids()
-    return _points_at(whole, None if uids is None else tuple(uids), locations)
+    return _points_at(trajectories, None if uids is None else tuple(uids), locations)
 
 
 def _points_at(
-    whole: TrajectorySet, uids: tuple[str, ...] | None, locations: LocationSet
+    trajectories: TrajectorySet, uids: tuple[str, ...] | None, locations: LocationSet
 ) -> Points:
-    at = whole.locations
+    location, hours = trajectories.locations, trajectories.hours
     return Points(
-        whole.offsets,
-        locations.lat[at],
-        locations.lng[at],
-        whole.tids,
+        trajectories.offsets,
+        locations.lat[location],
+        locations.lng[location],
+        trajectories.tids,
         uids,
-        location_ids=tuple(locations.ids[k] for k in at),
-        local_us=None if whole.hours is None else clock_at(whole.hours[whole.owner]),
+        location_ids=tuple(locations.ids[k] for k in location),
+        local_us=None if hours is None else local_times_at(hours[trajectories.owner]),
     )

@@ -24,54 +24,54 @@ LONGITUDE_LATITUDE = ("CRS84", "4326")
 
 def features(path: AnyPath | ByteSource) -> list[Mapping[str, Any]]:
     """The features of a GeoJSON file (RFC 7946), at least one, with geometry and properties."""
-    found = path if isinstance(path, ByteSource) else file_source(Path(path))
-    content = collection(found)
-    listed = content.get("features") if content["type"] == "FeatureCollection" else [content]
-    if not isinstance(listed, list) or not listed:
-        raise BadRows(f"{found} must have at least one feature, got none", code="no_features")
-    for k, each in enumerate(listed):
-        geometry = each.get("geometry") if isinstance(each, dict) else None
+    source = path if isinstance(path, ByteSource) else file_source(Path(path))
+    content = collection(source)
+    items = content.get("features") if content["type"] == "FeatureCollection" else [content]
+    if not isinstance(items, list) or not items:
+        raise BadRows(f"{source} must have at least one feature, got none", code="no_features")
+    for k, item in enumerate(items):
+        geometry = item.get("geometry") if isinstance(item, dict) else None
         if not isinstance(geometry, dict):
             raise BadRows(
-                f"{found}: feature {k + 1} must have a geometry, got none",
+                f"{source}: feature {k + 1} must have a geometry, got none",
                 code="geometry_missing",
                 feature=k + 1,
             )
-        if not isinstance(each.get("properties") or {}, dict):
+        if not isinstance(item.get("properties") or {}, dict):
             raise BadRows(
-                f"{found}: feature {k + 1} must have an object as its properties, got another "
+                f"{source}: feature {k + 1} must have an object as its properties, got another "
                 "value",
                 code="properties_missing",
                 feature=k + 1,
             )
-        each["properties"] = each.get("properties") or {}
-    return listed
+        item["properties"] = item.get("properties") or {}
+    return items
 
 
 def collection(path: AnyPath | ByteSource) -> dict[str, Any]:
     """A feature collection or a single feature, in longitude and latitude."""
-    found = path if isinstance(path, ByteSource) else file_source(Path(path))
-    content = _content(found)
+    source = path if isinstance(path, ByteSource) else file_source(Path(path))
+    content = _content(source)
     kind = content.get("type") if isinstance(content, dict) else None
     if kind not in ("FeatureCollection", "Feature"):
         raise SchemaError(
-            f"{found} must be GeoJSON with features, but it is not", code="not_geojson"
+            f"{source} must be GeoJSON with features, but it is not", code="not_geojson"
         )
-    _check_crs(found, content.get("crs"))
+    _check_crs(source, content.get("crs"))
     return dict(content)
 
 
-def first_vertex(found: Mapping[str, Any], depth: Mapping[str, int]) -> Any:
+def first_vertex(geojson_feature: Mapping[str, Any], depth: Mapping[str, int]) -> Any:
     """Longitude and latitude of a geometry's first vertex; None if its type is not in `depth`.
 
     `depth` is the nesting of the coordinates by geometry type.
     """
-    geometry: Any = found["geometry"]
+    geometry: Any = geojson_feature["geometry"]
     try:
-        place = geometry["coordinates"]
+        position = geometry["coordinates"]
         for _ in range(depth[geometry["type"]]):
-            place = place[0]
-        lng, lat = float(place[0]), float(place[1])
+            position = position[0]
+        lng, lat = float(position[0]), float(position[1])
     except (KeyError, IndexError, TypeError, ValueError):
         return None
     return (lng, lat) if abs(lng) <= 180 and abs(lat) <= 90 else None
@@ -87,24 +87,24 @@ def feature(kind: str, coordinates: Any, **properties: Any) -> Mapping[str, Any]
 
 
 def write_features(
-    path: Path, made: Iterable[Mapping[str, Any]], members: Mapping[str, Any] | None = None
+    path: Path, items: Iterable[Mapping[str, Any]], members: Mapping[str, Any] | None = None
 ) -> None:
     """Write a feature collection. ``members`` are further members of the collection."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(feature_text(made, members))
+        file.writelines(feature_text(items, members))
 
 
 def feature_text(
-    made: Iterable[Mapping[str, Any]], members: Mapping[str, Any] | None = None
+    items: Iterable[Mapping[str, Any]], members: Mapping[str, Any] | None = None
 ) -> Iterator[str]:
-    """The same, piece by piece."""
+    """The text of a feature collection, in pieces, with one feature per line."""
     yield '{"type": "FeatureCollection", '
     for name, value in (members or {}).items():
         yield f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)},\n"
     yield '"features": ['
-    for k, each in enumerate(made):
+    for k, item in enumerate(items):
         yield ",\n" if k else "\n"
-        yield json.dumps(each, ensure_ascii=False, allow_nan=False)
+        yield json.dumps(item, ensure_ascii=False, allow_nan=False)
     yield "\n]}\n"
 
 

@@ -15,7 +15,7 @@ from nomadp.formats.unreadable import BadContent
 __all__ = ["JsonStream"]
 
 CHUNK_BYTES = 1 << 16
-LONGEST = 1 << 24
+MAX_ELEMENT_CHARACTERS = 1 << 24
 """Most characters of a single element."""
 
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -31,7 +31,7 @@ class JsonStream:
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._decode = codecs.getincrementaldecoder("utf-8-sig")().decode
-        self._parse = json.JSONDecoder(parse_constant=_missing).raw_decode
+        self._parse = json.JSONDecoder(parse_constant=_as_null).raw_decode
         self._text, self._at, self._ended = "", 0, False
 
     def peek(self) -> str:
@@ -41,12 +41,12 @@ class JsonStream:
             self._at = space.end() if space else self._at
             if self._at < len(self._text):
                 return self._text[self._at]
-            if not self._more():
+            if not self._read_more():
                 return ""
 
     def members(self) -> Iterator[str]:
         """The names in the next object. The caller reads or skips the value of each name."""
-        self._take("{")
+        self._expect("{")
         if self.peek() == "}":
             self._at += 1
             return
@@ -54,9 +54,9 @@ class JsonStream:
             if self.peek() != '"':
                 raise BadContent(code="not_json")
             name = self.value()
-            self._take(":")
+            self._expect(":")
             yield name
-            if self._is_last("}"):
+            if self._is_closed("}"):
                 return
 
     def elements(self) -> Iterator[Any]:
@@ -70,19 +70,21 @@ class JsonStream:
             return
         while True:
             yield self.value()
-            if self._is_last("]"):
+            if self._is_closed("]"):
                 return
 
     def value(self) -> Any:
         """The next value as a Python object."""
         self.peek()
+        # Doubling the size of a read keeps the work linear in the length of the value, although
+        # each attempt to parse starts again at its beginning.
         size = CHUNK_BYTES
         while True:
-            value, end = self._parsed()
-            if end is not None and (self._ended or not self._may_go_on(end)):
+            value, end = self._try_parse()
+            if end is not None and (self._ended or not self._may_continue(end)):
                 self._at = end
                 return value
-            self._grow(size)
+            self._require_more(size)
             size *= 2
 
     def skip(self) -> bool:
@@ -90,28 +92,31 @@ class JsonStream:
         if self.peek() not in tuple('{["'):
             self._skip_plain()
             return False
+        # Brackets in strings do not count, so the tokens are brackets and whole strings. A
+        # single quote mark is a string that the buffer cuts off: it is scanned again.
         depth = marks = 0
         while True:
-            torn = None
+            string_start = None
             for token in _TOKEN.finditer(self._text, self._at):
                 mark = token.group()
                 if mark == '"':
-                    torn = token.start()
+                    string_start = token.start()
                     break
                 marks += 1
                 depth += (mark in ("{", "[")) - (mark in ("}", "]"))
                 if depth == 0:
                     self._at = token.end()
                     return marks > 2
-            self._at = len(self._text) if torn is None else torn
-            self._grow(CHUNK_BYTES)
+            self._at = len(self._text) if string_start is None else string_start
+            self._require_more(CHUNK_BYTES)
 
-    def _may_go_on(self, end: int) -> bool:
+    def _may_continue(self, end: int) -> bool:
         """Whether the value may continue after the buffer, such as 1 in 1.5."""
         number = _NUMBER.match(self._text, self._at)
         return max(end, number.end() if number else end) == len(self._text)
 
-    def _parsed(self) -> tuple[Any, int | None]:
+    def _try_parse(self) -> tuple[Any, int | None]:
+        """The value and its end; None if the buffer may have cut it off."""
         try:
             return self._parse(self._text, self._at)
         except json.JSONDecodeError:
@@ -126,28 +131,30 @@ class JsonStream:
         while True:
             plain = _PLAIN.match(self._text, self._at)
             self._at = plain.end() if plain else self._at
-            if self._at < len(self._text) or not self._more():
+            if self._at < len(self._text) or not self._read_more():
                 return
 
-    def _is_last(self, closing: str) -> bool:
+    def _is_closed(self, closing: str) -> bool:
+        """Consume a comma or the closing bracket. Returns whether it was the bracket."""
         mark = self.peek()
         if mark not in (",", closing) or not mark:
             raise BadContent(code="not_json")
         self._at += 1
         return mark == closing
 
-    def _take(self, mark: str) -> None:
+    def _expect(self, mark: str) -> None:
         if self.peek() != mark:
             raise BadContent(code="not_json")
         self._at += 1
 
-    def _grow(self, size: int) -> None:
-        if len(self._text) - self._at > LONGEST:
+    def _require_more(self, size: int) -> None:
+        """Read more text. Raises `BadContent` at the end, or if the element is too large."""
+        if len(self._text) - self._at > MAX_ELEMENT_CHARACTERS:
             raise BadContent(code="too_large")
-        if not self._more(size):
+        if not self._read_more(size):
             raise BadContent(code="not_json")
 
-    def _more(self, size: int = CHUNK_BYTES) -> bool:
+    def _read_more(self, size: int = CHUNK_BYTES) -> bool:
         """Read more text; False at the end of the stream."""
         if self._ended:
             return False
@@ -163,7 +170,7 @@ class JsonStream:
         return True
 
 
-def _missing(constant: str) -> None:
+def _as_null(constant: str) -> None:
     """Parse NaN and Infinity, which are not JSON, as null. Some programs write them.
 
     Whether a file has them depends on private values, so they must not be an error.

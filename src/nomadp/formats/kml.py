@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from nomadp.formats.fixes import Fix, Instant, Place, history, instant, place, spread
-from nomadp.formats.points import Points, numbers
+from nomadp.formats.points import Points, number_names
 from nomadp.formats.xml_stream import XmlStream
 
 __all__ = ["kml_points"]
@@ -29,24 +29,24 @@ def kml_points(
     stream: BinaryIO, zone: tzinfo | None = None, *, hours: bool = False
 ) -> tuple[Points | None, int]:
     """The trajectories of a file, if there are any, and the number of dropped entries."""
-    kml = _Kml(zone)
-    for _ in kml.feed(stream):
+    reader = _KmlReader(zone)
+    for _ in reader.feed(stream):
         pass
-    parts, left_out = [], kml.left_out
-    for track in [*kml.tracks, kml.timed]:
-        points, lost = history(track.fixes(), hours=hours)
-        left_out += lost
+    parts, n_dropped = [], reader.n_dropped
+    for track in [*reader.tracks, reader.timed]:
+        points, n_invalid = history(track.fixes(), hours=hours)
+        n_dropped += n_invalid
         if points is not None:
             parts.append(points)
     if parts:
-        return Points.joined(parts), left_out + len(kml.lines)
-    return (_untimed(kml.lines) if kml.lines else None), left_out
+        return Points.joined(parts), n_dropped + len(reader.lines)
+    return (_untimed(reader.lines) if reader.lines else None), n_dropped
 
 
 def _untimed(lines: Sequence[Sequence[Place]]) -> Points:
-    flat = np.array([where for line in lines for where in line])
+    lat_lng = np.array([where for line in lines for where in line])
     offsets = np.concatenate([[0], np.cumsum([len(line) for line in lines])])
-    return Points(offsets, flat[:, 0], flat[:, 1], numbers(len(lines)))
+    return Points(offsets, lat_lng[:, 0], lat_lng[:, 1], number_names(len(lines)))
 
 
 class _Track:
@@ -69,8 +69,8 @@ class _Track:
             yield None  # times and places cannot be matched
             return
         for row in zip(self.moment_us, self.local_us, self.lat, self.lng, strict=True):
-            known = row[0] != UNKNOWN and not math.isnan(row[2])
-            yield Fix(Instant(row[0], row[1]), row[2], row[3]) if known else None
+            is_complete = row[0] != UNKNOWN and not math.isnan(row[2])
+            yield Fix(Instant(row[0], row[1]), row[2], row[3]) if is_complete else None
 
 
 @dataclass
@@ -81,7 +81,7 @@ class _Placemark:
     shapes: list[tuple[str, list[Place | None]]] = field(default_factory=list)
 
 
-class _Kml(XmlStream):
+class _KmlReader(XmlStream):
     """The tracks, lines and timed placemarks read so far."""
 
     def __init__(self, zone: tzinfo | None) -> None:
@@ -89,13 +89,13 @@ class _Kml(XmlStream):
         self.tracks: list[_Track] = []
         self.timed = _Track()
         self.lines: list[list[Place]] = []
-        self.left_out = 0
-        self._zone, self._mark = zone, _Placemark()
+        self.n_dropped = 0
+        self._zone, self._placemark = zone, _Placemark()
 
     def start(self, name: str, attributes: dict[str, str]) -> bool:
         parent = self.open[-1] if self.open else ""
         if name == "Placemark":
-            self._mark = _Placemark()
+            self._placemark = _Placemark()
         elif name == "Track":
             self.tracks.append(_Track())
         return (
@@ -111,29 +111,31 @@ class _Kml(XmlStream):
             if parent == "Track":
                 self.tracks[-1].add_time(at)
             else:
-                setattr(self._mark, name, at)
+                setattr(self._placemark, name, at)
         elif name == "coord" and parent == "Track":
             self.tracks[-1].add_place(_position(text.split()))
         elif name == "coordinates" and parent in COORDINATES:
-            listed = [_position(each.split(",")) for each in text.split()]
-            self._mark.shapes.append((parent, listed))
+            positions = [_position(position.split(",")) for position in text.split()]
+            self._placemark.shapes.append((parent, positions))
         elif name == "Placemark":
-            self._finish()
+            self._finish_placemark()
 
-    def _finish(self) -> None:
-        mark = self._mark
-        begin = mark.when or mark.begin
-        for kind, places in mark.shapes:
+    def _finish_placemark(self) -> None:
+        placemark = self._placemark
+        begin = placemark.when or placemark.begin
+        for kind, places in placemark.shapes:
             if begin is not None:
                 # A point with a TimeSpan is a visit: one fix at its start and one at its end.
-                shape = places * 2 if kind == "Point" and mark.end is not None else places
-                for fix in spread(begin, mark.end, shape):
+                is_visit = kind == "Point" and placemark.end is not None
+                for fix in spread(begin, placemark.end, places * 2 if is_visit else places):
                     self.timed.add_time(fix and fix.at)
                     self.timed.add_place(fix and (fix.lat, fix.lng))
-            elif kind == "LineString" and (line := [each for each in places if each]):
+            elif kind == "LineString" and (
+                line := [position for position in places if position]
+            ):
                 self.lines.append(line)
             else:
-                self.left_out += 1
+                self.n_dropped += 1
 
 
 def _position(texts: list[Any]) -> Place | None:

@@ -1,7 +1,7 @@
 """Files of public locations: `location_id,lat,lng`, or the same as points in GeoJSON.
 
-Files of decoded points have the columns of reports too, so that whatever reads reports reads
-these. Each decoded point has a credible radius.
+Files of decoded points also have the columns of reports, so that every reader of reports can
+read them. Each decoded point has a credible radius.
 """
 
 import json
@@ -14,17 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.errors import DomainError, SchemaError
-from nomadp.formats.arrow_objects import Source, framed
-from nomadp.formats.atomic import written_whole
-from nomadp.formats.columns import Kind, Table, Text, check, spot
+from nomadp.formats.arrow_objects import Source, as_frame
+from nomadp.formats.atomic import write_atomically
+from nomadp.formats.columns import Kind, Table, Text, check, row_attribute
 from nomadp.formats.files import (
     READABLE,
     SUFFIXES,
-    columns_or_refusal,
     file_path,
     read_table,
-    write_described,
+    require_columns,
     write_table,
+    write_with_metadata,
 )
 from nomadp.formats.json_files import feature, features, first_vertex, write_features
 from nomadp.formats.measured_file import AnyPath
@@ -61,20 +61,21 @@ def read_locations(path: Source) -> LocationSet:
     >>> nomadp.read_locations("places.csv").ids
     ('a', 'b')
     """
-    frame = framed(path)
+    frame = as_frame(path)
     source: Any = frame or file_path(path, (*READABLE, GEOJSON))  # type: ignore[arg-type]
     if frame is None and source.name.endswith(GEOJSON):
-        return _from_features(source)
-    place = {} if frame is None or frame.geometry is None else {frame.geometry: Kind.POINT}
+        return _read_geojson(source)
+    geometry = None if frame is None else frame.geometry
+    geometry_column = {} if geometry is None else {geometry: Kind.POINT}
 
     def choose(header: Sequence[str]) -> Mapping[str, Kind]:
-        by_point = place and not {"lat", "lng"} <= set(header)
-        wanted = {"location_id": Kind.TEXT, **place} if by_point else KINDS
-        return columns_or_refusal(source, header, wanted)
+        by_point = geometry_column and not {"lat", "lng"} <= set(header)
+        kinds = {"location_id": Kind.TEXT, **geometry_column} if by_point else KINDS
+        return require_columns(source, header, kinds)
 
     table = read_table(source, choose)
     if not {"lat", "lng"} <= table.column.keys():
-        (points,) = (table.column[name] for name in place)
+        (points,) = (table.column[name] for name in geometry_column)
         table = replace(table, column={**table.column, "geometry": points})
     ids: Text = table.column["location_id"]
     first = np.zeros(table.rows, dtype=bool)
@@ -101,14 +102,14 @@ def write_locations(path: AnyPath, locations: LocationSet) -> None:
     >>> nomadp.read_locations("places.geojson") == places
     True
     """
-    found = file_path(path, (*SUFFIXES, GEOJSON))
-    if found.name.endswith(GEOJSON):
-        rows = zip(*(each.tolist() for each in (locations.lng, locations.lat)), strict=True)
-        named = zip(locations.ids, rows, strict=True)
-        made = (feature("Point", place, location_id=name) for name, place in named)
-        written_whole({found: lambda part: write_features(part, made)})
+    file = file_path(path, (*SUFFIXES, GEOJSON))
+    if file.name.endswith(GEOJSON):
+        rows = zip(*(column.tolist() for column in (locations.lng, locations.lat)), strict=True)
+        ids_and_places = zip(locations.ids, rows, strict=True)
+        items = (feature("Point", place, location_id=name) for name, place in ids_and_places)
+        write_atomically({file: lambda part: write_features(part, items)})
         return
-    written_whole({found: lambda part: write_table(part, location_columns(locations))})
+    write_atomically({file: lambda part: write_table(part, location_columns(locations))})
 
 
 def location_columns(locations: LocationSet) -> dict[str, Any]:
@@ -139,16 +140,16 @@ def write_estimates(
         "lng": locations.lng[index],
         "radius_km": np.asarray(radius_km, dtype=np.float64),
     }
-    write_described(
+    write_with_metadata(
         file_path(path), column, json.dumps(metadata, indent=2, sort_keys=True).encode()
     )
 
 
-def _from_features(path: Path) -> LocationSet:
+def _read_geojson(path: Path) -> LocationSet:
     ids, positions = [], []
-    for k, listed in enumerate(features(path)):
-        name = listed["properties"].get("location_id", listed.get("id"))
-        position = first_vertex(listed, {"Point": 0})
+    for k, geojson_feature in enumerate(features(path)):
+        name = geojson_feature["properties"].get("location_id", geojson_feature.get("id"))
+        position = first_vertex(geojson_feature, {"Point": 0})
         if not isinstance(name, str | int) or position is None:
             raise SchemaError(
                 f"{path}: feature {k + 1} must be a Point with the property location_id, "
@@ -168,15 +169,15 @@ def known_locations(table: Table, locations: LocationSet) -> NDArray[np.int64]:
     index, known = locations.find_known(text.values)
     unknown = np.flatnonzero(~known[text.codes])
     if len(unknown):
-        place = table.where(int(unknown[0]))
+        row_label = table.row_label(int(unknown[0]))
         raise DomainError(
             f"{table.path}: every location_id must be in the location set of {len(locations)}, "
             f"got {len(unknown)} of {table.rows} rows with an unknown one, the first at "
-            f"{place}; use the location file that belongs to this file",
+            f"{row_label}; use the location file that belongs to this file",
             code="unknown_locations",
             unknown=len(unknown),
             size=len(locations),
-            **spot(place),
+            **row_attribute(row_label),
         )
     return index[text.codes]
 
@@ -197,8 +198,8 @@ def usable_coordinates(table: Table, locations: LocationSet | None) -> tuple[Flo
         text: Text = column["location_id"]
         index, is_known = locations.find_known(text.values)
         rows = np.flatnonzero(is_known[text.codes])
-        at = index[text.codes[rows]]
-        lat[rows], lng[rows] = locations.lat[at], locations.lng[at]
+        location = index[text.codes[rows]]
+        lat[rows], lng[rows] = locations.lat[location], locations.lng[location]
     return lat, lng
 
 

@@ -24,17 +24,17 @@ class MeasuredFile(io.RawIOBase):
     def __init__(self, path: Path, progress: Progress | None = None) -> None:
         self._raw, self._path = path.open("rb", buffering=0), path
         self._progress = progress
-        self.done = 0
-        self.total = path.stat().st_size
+        self.bytes_read = 0
+        self.total_bytes = path.stat().st_size
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]  # any buffer
         count = self._raw.readinto(buffer) or 0
-        self.done += count
+        self.bytes_read += count
         if self._progress is not None:
-            self._progress(self.done, self.total)
+            self._progress(self.bytes_read, self.total_bytes)
         return count
 
     def close(self) -> None:
@@ -42,7 +42,7 @@ class MeasuredFile(io.RawIOBase):
         super().close()
 
     def decoded(self, *, gzipped: bool) -> BinaryIO:
-        """The contents of the file, unpacked if ``gzipped``, within the limits of `bounded`."""
+        """The contents of the file. If ``gzipped``, they are unpacked within fixed limits."""
         # The stubs know only streams that can also be written to.
         buffered = io.BufferedReader(self, CHUNK_BYTES)  # type: ignore[type-var]
         return gunzipped(buffered, str(self._path)) if gzipped else buffered

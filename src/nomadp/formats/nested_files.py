@@ -18,12 +18,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from nomadp.errors import NomadpError, SchemaError
-from nomadp.formats.atomic import written_whole
-from nomadp.formats.files import check_readable, columns_or_refusal, file_path, is_parquet
+from nomadp.formats.atomic import write_atomically
+from nomadp.formats.files import check_readable, file_path, is_parquet, require_columns
 from nomadp.formats.measured_file import AnyPath, file_sha256
 from nomadp.formats.parquet_files import damaged
 from nomadp.formats.presets import BY_ID
-from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, WHEN, texts, trajectories_of
+from nomadp.formats.trajectory_batches import BEGIN, TRAJECTORY_SCHEMA, texts, trajectories_of
 from nomadp.formats.unreadable import BadRows
 from nomadp.locations import LocationSet
 from nomadp.trajectory import TrajectorySet
@@ -42,7 +42,7 @@ ROWS_MAX = 16_384
 POINTS_MAX = 1_000_000
 """Most points in memory at a time. Pieces of long trajectories have fewer rows."""
 SUSPECTS_MAX = 100_000
-"""Number of tids that are compared in full at a time."""
+"""Most repeated hashes whose tids are compared in full in one pass over the file."""
 POINTS_AT_A_TIME = 1_000_000
 
 
@@ -61,8 +61,8 @@ class NestedFile:
     def __init__(self, path: Path, *, hours: bool = False) -> None:
         self.path = path
         self.hours = hours  # whether to read when trajectories begin
-        self._state = self._now()
-        self._footer = _opened(self.path).metadata
+        self._state = self._file_state()
+        self._footer = _open(self.path).metadata
         self.rows: int = self._footer.num_rows
         if not self.rows:
             raise BadRows(
@@ -75,7 +75,7 @@ class NestedFile:
     @cached_property
     def piece_rows(self) -> int:
         """The number of rows to read at a time."""
-        values = sum(self._points(k) for k in range(self._footer.num_row_groups))
+        values = sum(self._points_in(k) for k in range(self._footer.num_row_groups))
         return max(1, min(ROWS_MAX, POINTS_MAX * self.rows // max(values, 1)))
 
     def sha256(self) -> str:
@@ -84,7 +84,7 @@ class NestedFile:
 
     def check_unchanged(self) -> None:
         """Raise `SchemaError` if the file was modified after it was opened."""
-        if self._now() != self._state:
+        if self._file_state() != self._state:
             raise SchemaError(
                 f"{self.path} must not change while it is read, but it did; start again",
                 code="file_changed",
@@ -94,11 +94,11 @@ class NestedFile:
         """The pieces from row ``first`` on, each with the number of its first row."""
         self.check_unchanged()
         groups, row = self._groups_from(first)
-        file = _opened(self.path)
-        timed = self.hours and WHEN in file.schema_arrow.names
-        columns = [*COLUMNS, WHEN] if timed else COLUMNS
-        read = file.iter_batches(self.piece_rows, row_groups=groups, columns=columns)
-        while (batch := self._next(read)) is not None:
+        file = _open(self.path)
+        reads_times = self.hours and BEGIN in file.schema_arrow.names
+        columns = [*COLUMNS, BEGIN] if reads_times else COLUMNS
+        batches = file.iter_batches(self.piece_rows, row_groups=groups, columns=columns)
+        while (batch := self._next_batch(batches)) is not None:
             skipped = min(max(first - row, 0), batch.num_rows)
             if skipped < batch.num_rows:
                 yield row + skipped, batch.slice(skipped)
@@ -118,15 +118,15 @@ class NestedFile:
 
     def texts(self, name: str) -> Iterator[str]:
         """A column of text, read 16,384 rows at a time."""
-        read = _opened(self.path).iter_batches(ROWS_MAX, columns=[name])
-        while (batch := self._next(read)) is not None:
+        batches = _open(self.path).iter_batches(ROWS_MAX, columns=[name])
+        while (batch := self._next_batch(batches)) is not None:
             yield from texts(name, batch.column(0)).to_pylist()
 
     def uids(self) -> Iterator[str] | None:
         """The user id of each trajectory; None if the file has none."""
         return self.texts("uid") if "uid" in self._footer.schema.names else None
 
-    def _now(self) -> tuple[int, int, int]:
+    def _file_state(self) -> tuple[int, int, int]:
         check_readable(self.path)
         status = self.path.stat()
         return status.st_ino, status.st_size, status.st_mtime_ns
@@ -138,22 +138,22 @@ class NestedFile:
             group, row = group + 1, row + size
         return list(range(group, self._footer.num_row_groups)), row
 
-    def _points(self, group: int) -> int:
+    def _points_in(self, group: int) -> int:
         """The number of points in a row group: the values of its longest column, the lists."""
-        described = self._footer.row_group(group)
-        columns = range(described.num_columns)
-        return max(int(described.column(k).num_values) for k in columns)
+        group_metadata = self._footer.row_group(group)
+        columns = range(group_metadata.num_columns)
+        return max(int(group_metadata.column(k).num_values) for k in columns)
 
-    def _next(self, read: Any) -> Any:
+    def _next_batch(self, batches: Any) -> Any:
         try:
-            return next(read, None)
+            return next(batches, None)
         except (pa.ArrowException, OSError):
             refusal = damaged(self.path)
         # Raised outside the handler: the original error may quote the file.
         raise refusal
 
 
-def _opened(path: Path) -> Any:
+def _open(path: Path) -> Any:
     """Open a Parquet file for reading in pieces."""
     try:
         # Buffered, because a file may be a single row group that does not fit into memory.
@@ -165,16 +165,17 @@ def _opened(path: Path) -> Any:
 
 def repeated_tids(source: NestedFile) -> int:
     """The number of tids that occurred before; exact, with 8 bytes of memory per tid."""
+    # Equal tids have equal hashes, and in sorted order equal hashes are neighbours.
     hashes = np.fromiter(map(_hash, source.texts("tid")), np.int64, source.rows)
     hashes.sort()
-    twice = hashes[1:][hashes[1:] == hashes[:-1]]
+    repeated_hashes = hashes[1:][hashes[1:] == hashes[:-1]]
     # Equal hashes may rarely be collisions, so tids with equal hashes are compared in full.
-    for first in range(0, len(twice), SUSPECTS_MAX):
-        suspects, seen = set(twice[first : first + SUSPECTS_MAX].tolist()), set()
+    for first in range(0, len(repeated_hashes), SUSPECTS_MAX):
+        suspects, seen = set(repeated_hashes[first : first + SUSPECTS_MAX].tolist()), set()
         for tid in source.texts("tid"):
             if _hash(tid) in suspects:
                 if tid in seen:
-                    return len(twice)
+                    return len(repeated_hashes)
                 seen.add(tid)
     return 0
 
@@ -196,12 +197,12 @@ def read_nested(path: Path, locations: LocationSet, *, hours: bool = False) -> T
         )
     lengths = np.concatenate([piece.lengths for piece in pieces])
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    when = [piece.hours for piece in pieces if piece.hours is not None]
+    hours_by_piece = [piece.hours for piece in pieces if piece.hours is not None]
     return TrajectorySet(
         offsets,
         np.concatenate([piece.locations for piece in pieces]),
         tids,
-        np.concatenate(when) if len(when) == len(pieces) else None,
+        np.concatenate(hours_by_piece) if len(hours_by_piece) == len(pieces) else None,
     )
 
 
@@ -218,14 +219,14 @@ def trajectories_in(
         )
     (batch,) = table.combine_chunks().to_batches()
     try:
-        whole = trajectories_of(batch, locations, hours=hours)
+        trajectories = trajectories_of(batch, locations, hours=hours)
         uids = texts("uid", batch["uid"]).to_pylist() if "uid" in batch.schema.names else None
     except NomadpError as error:
         refusal = type(error)(f"{name}: {error}", **vars(error))
     else:
-        repeated = len(whole.tids) - len(set(whole.tids))
+        repeated = len(trajectories.tids) - len(set(trajectories.tids))
         if not repeated:
-            return whole, None if uids is None else tuple(uids)
+            return trajectories, None if uids is None else tuple(uids)
         refusal = SchemaError(
             f"{name}: tid must be unique, got {repeated} duplicates",
             code="tid_repeated",
@@ -246,10 +247,10 @@ def nest_file(source: AnyPath, target: AnyPath) -> int:
         )
 
     def write(part: Path) -> None:
-        nested = _nested(points_file)
-        first = next(nested)
+        batches = _nested(points_file)
+        first = next(batches)
         with pq.ParquetWriter(part, first.schema) as writer:
-            for batch in chain([first], nested):
+            for batch in chain([first], batches):
                 writer.write_batch(batch)
         scattered = repeated_tids(NestedFile(part))
         if scattered:
@@ -260,37 +261,37 @@ def nest_file(source: AnyPath, target: AnyPath) -> int:
                 scattered=scattered,
             )
 
-    written_whole({nested_file: write}, private=[nested_file])
+    write_atomically({nested_file: write}, private=[nested_file])
     return NestedFile(nested_file).rows
 
 
 def _nested(path: Path) -> Iterator[pa.RecordBatch]:
     """Batches of complete trajectories. The last one of a piece waits for the next piece."""
-    row, waiting = 0, None
-    for piece in _pieces(path):
-        points = piece if waiting is None else pa.concat_tables([waiting, piece])
+    row, incomplete = 0, None
+    for piece in _point_tables(path):
+        points = piece if incomplete is None else pa.concat_tables([incomplete, piece])
         points = points.combine_chunks()
-        starts = _starts(path, points, row)
+        starts = _trajectory_starts(path, points, row)
         if len(starts) > 1:
-            yield _lists(points, starts)
-        waiting = points.slice(starts[-1])
+            yield _nested_batch(points, starts)
+        incomplete = points.slice(starts[-1])
         row += int(starts[-1])
-    if waiting is None:
+    if incomplete is None:
         raise BadRows(
             f"{path} must have at least one row, but it has only a header", code="no_rows"
         )
-    yield _lists(waiting, np.array([0, waiting.num_rows]))
+    yield _nested_batch(incomplete, np.array([0, incomplete.num_rows]))
 
 
-def _pieces(path: Path) -> Iterator[Any]:
-    file = _opened(path)
+def _point_tables(path: Path) -> Iterator[Any]:
+    file = _open(path)
     names = file.schema_arrow.names
-    columns = list(columns_or_refusal(path, names, BY_ID))
-    columns += [name for name in ("uid", WHEN) if name in names]
+    columns = list(require_columns(path, names, BY_ID))
+    columns += [name for name in ("uid", BEGIN) if name in names]
     for batch in file.iter_batches(POINTS_AT_A_TIME, columns=columns):
         table = pa.Table.from_batches([batch])
         # A datetime may be missing: it is checked when somebody needs it.
-        missing = sum(table[name].null_count for name in columns if name != WHEN)
+        missing = sum(table[name].null_count for name in columns if name != BEGIN)
         if missing:
             raise SchemaError(
                 f"{path}: values must not be missing, got {missing} missing",
@@ -307,30 +308,31 @@ def _pieces(path: Path) -> Iterator[Any]:
         yield table
 
 
-def _starts(path: Path, points: Any, first: int) -> Any:
+def _trajectory_starts(path: Path, points: Any, first: int) -> Any:
     """The row at which each trajectory begins. Raises an error if seq does not increase."""
     changes = np.zeros(max(points.num_rows - 1, 0), dtype=bool)
     for name in {"tid", "uid"} & set(points.column_names):
         changes |= pc.not_equal(points[name][1:], points[name][:-1]).to_numpy()
-    backwards = np.flatnonzero((np.diff(points["seq"].to_numpy()) <= 0) & ~changes)
-    if len(backwards):
+    not_increasing = np.flatnonzero((np.diff(points["seq"].to_numpy()) <= 0) & ~changes)
+    if len(not_increasing):
+        row = first + int(not_increasing[0]) + 2
         raise SchemaError(
-            f"{path}: row {first + int(backwards[0]) + 2} must have a larger seq than the row "
-            "before, which belongs to the same trajectory; sort the file by tid and seq",
+            f"{path}: row {row} must have a larger seq than the row before, which belongs to "
+            "the same trajectory; sort the file by tid and seq",
             code="seq_not_increasing",
-            row=first + int(backwards[0]) + 2,
+            row=row,
         )
     return np.concatenate([[0], np.flatnonzero(changes) + 1])
 
 
-def _lists(points: Any, starts: Any) -> pa.RecordBatch:
+def _nested_batch(points: Any, starts: Any) -> pa.RecordBatch:
     """One list from each start to the next. Points after the last start are ignored."""
-    owner = [name for name in ("tid", "uid") if name in points.column_names]
+    owner_columns = [name for name in ("tid", "uid") if name in points.column_names]
     first = points.take(pa.array(starts[:-1])).combine_chunks()
-    texts = [first[name].combine_chunks().cast(pa.string()) for name in owner]
-    whole = points["location_id"].slice(0, int(starts[-1])).combine_chunks()
-    lists = pa.ListArray.from_arrays(pa.array(starts, pa.int32()), whole.cast(pa.string()))
-    batch = pa.RecordBatch.from_arrays([*texts, lists], [*owner, "location_ids"])
-    if WHEN not in first.column_names:
+    texts = [first[name].combine_chunks().cast(pa.string()) for name in owner_columns]
+    ids = points["location_id"].slice(0, int(starts[-1])).combine_chunks()
+    lists = pa.ListArray.from_arrays(pa.array(starts, pa.int32()), ids.cast(pa.string()))
+    batch = pa.RecordBatch.from_arrays([*texts, lists], [*owner_columns, "location_ids"])
+    if BEGIN not in first.column_names:
         return batch
-    return batch.append_column(WHEN, first[WHEN].combine_chunks())
+    return batch.append_column(BEGIN, first[BEGIN].combine_chunks())

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from datetime import tzinfo
 from typing import Any, BinaryIO
 
-from nomadp.formats.fixes import Fix, fixed, instant, place, since_1970
-from nomadp.formats.json_stream import LONGEST, JsonStream
+from nomadp.formats.fixes import Fix, fix_or_none, instant, place, since_1970
+from nomadp.formats.json_stream import MAX_ELEMENT_CHARACTERS, JsonStream
 from nomadp.formats.unreadable import BadContent
 
 __all__ = ["overland_fix", "overland_fixes", "owntracks_fixes", "recorded_fixes"]
@@ -21,8 +21,8 @@ SECOND_US = 1_000_000
 
 def recorded_fixes(stream: BinaryIO) -> Iterator[Fix | None]:
     """The fixes of a recorder's file (.rec)."""
-    while line := stream.readline(LONGEST):
-        if len(line) == LONGEST:
+    while line := stream.readline(MAX_ELEMENT_CHARACTERS):
+        if len(line) == MAX_ELEMENT_CHARACTERS:
             raise BadContent(code="too_large")
         payload = line.rstrip(b"\r\n").split(b"\t", 2)[-1].strip()
         # Lines of other kinds contain other text, or nothing.
@@ -33,16 +33,16 @@ def recorded_fixes(stream: BinaryIO) -> Iterator[Fix | None]:
 def owntracks_fixes(stream: JsonStream) -> Iterator[Fix | None]:
     """The fixes of consecutive objects, or of objects in an array."""
     while mark := stream.peek():
-        for sent in stream.elements() if mark == "[" else [stream.value()]:
-            yield from _location(sent)
+        for message in stream.elements() if mark == "[" else [stream.value()]:
+            yield from _location(message)
 
 
-def _location(sent: Any) -> Iterator[Fix | None]:
-    if not isinstance(sent, Mapping):
+def _location(message: Any) -> Iterator[Fix | None]:
+    if not isinstance(message, Mapping):
         yield None
-    elif sent.get("_type") == "location":
-        where = place(sent.get("lat"), sent.get("lon"))
-        yield fixed(since_1970(sent.get("tst"), SECOND_US), where)
+    elif message.get("_type") == "location":
+        where = place(message.get("lat"), message.get("lon"))
+        yield fix_or_none(since_1970(message.get("tst"), SECOND_US), where)
 
 
 def _parsed(payload: bytes) -> Any:
@@ -60,7 +60,7 @@ def overland_fixes(stream: JsonStream, zone: tzinfo | None = None) -> Iterator[F
     while stream.peek():
         for name in stream.members():
             if name == "locations":
-                yield from (overland_fix(each, zone) for each in stream.elements())
+                yield from (overland_fix(item, zone) for item in stream.elements())
             else:
                 stream.skip()
 
@@ -75,5 +75,5 @@ def overland_fix(feature: Any, zone: tzinfo | None = None) -> Fix | None:
     position = geometry.get("coordinates")
     if geometry.get("type") != "Point" or not isinstance(position, list) or len(position) < 2:
         return None
-    where = place(position[1], position[0])
-    return fixed(instant(properties.get("timestamp"), zone), where)
+    lat_lng = place(position[1], position[0])
+    return fix_or_none(instant(properties.get("timestamp"), zone), lat_lng)

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from nomadp.errors import SchemaError
-from nomadp.formats.bounded import is_beyond_measure
+from nomadp.formats.bounded import is_bomb
 from nomadp.formats.columns import (
     PUBLIC_CLOCK_US,
     UNREADABLE,
@@ -26,14 +26,14 @@ from nomadp.formats.columns import (
     Choose,
     Kind,
     Moments,
+    ReadOptions,
     Table,
     Text,
     Times,
-    Wishes,
-    carried,
-    clocks,
     decimals,
-    wholes,
+    forward_filled,
+    local_times,
+    whole_numbers,
 )
 from nomadp.formats.unreadable import BadRows, Unreadable
 from nomadp.geometry import Floats
@@ -62,7 +62,7 @@ POINT_KINDS = {1, 1001, 2001, 3001}
 EWKB_Z, EWKB_M, EWKB_SRID = 0x80000000, 0x40000000, 0x20000000
 
 
-def read_parquet(path: Path, choose: Choose, wishes: Wishes) -> Table:
+def read_parquet(path: Path, choose: Choose, options: ReadOptions) -> Table:
     """Read the chosen columns of a Parquet file."""
     try:
         with pq.ParquetFile(path) as file:
@@ -73,7 +73,7 @@ def read_parquet(path: Path, choose: Choose, wishes: Wishes) -> Table:
     # Raised outside the handler: the original error may quote the file.
     if table is None:
         raise damaged(path)
-    return table_of(str(path), table, lambda header: kinds, wishes)
+    return table_of(str(path), table, lambda header: kinds, options)
 
 
 def whole_table(path: Path, file: pq.ParquetFile, columns: Sequence[str]) -> pa.Table:
@@ -82,23 +82,23 @@ def whole_table(path: Path, file: pq.ParquetFile, columns: Sequence[str]) -> pa.
     Runs of equal values take almost no bytes in a file, but 8 bytes each in memory. So the
     check uses the number of values as well as the uncompressed size that the footer states.
     """
-    footer, wanted, values, bytes_ = file.metadata, set(columns), 0, 0
+    footer, names, values, unpacked_bytes = file.metadata, set(columns), 0, 0
     for k in range(footer.num_row_groups):
         group = footer.row_group(k)
         for j in range(group.num_columns):
             column = group.column(j)
-            if column.path_in_schema.split(".")[0] in wanted:
+            if column.path_in_schema.split(".")[0] in names:
                 values += column.num_values
-                bytes_ += column.total_uncompressed_size
-    if is_beyond_measure(max(bytes_, VALUE_BYTES * values), path.stat().st_size):
+                unpacked_bytes += column.total_uncompressed_size
+    if is_bomb(max(unpacked_bytes, VALUE_BYTES * values), path.stat().st_size):
         raise Unreadable(path, code="bomb")
     return file.read(columns=list(columns))
 
 
-def table_of(name: str, table: pa.Table, choose: Choose, wishes: Wishes) -> Table:
+def table_of(name: str, table: pa.Table, choose: Choose, options: ReadOptions) -> Table:
     """The chosen columns of an Arrow table, which errors call ``name``."""
     kinds = choose(table.column_names)
-    column = {key: _column(name, table, key, kind, wishes) for key, kind in kinds.items()}
+    column = {key: _column(name, table, key, kind, options) for key, kind in kinds.items()}
     return Table(name, table.num_rows, column, lambda row: f"row {row + 1}")
 
 
@@ -131,60 +131,60 @@ def write_parquet(
     pq.write_table(table, path)
 
 
-def _column(path: str, table: Any, name: str, kind: Kind, wishes: Wishes) -> Any:
+def _column(path: str, table: Any, name: str, kind: Kind, options: ReadOptions) -> Any:
     try:
-        return _converted(table[name], kind, wishes)
+        return _converted(table[name], kind, options)
     except BadValue as bad:
-        place = "" if bad.row == WHOLE_COLUMN else f"row {bad.row + 1}: "
+        row_label = "" if bad.row == WHOLE_COLUMN else f"row {bad.row + 1}: "
         error_type = SchemaError if bad.row == WHOLE_COLUMN else BadRows
         facts: Any = {**bad.facts, "column": name}
-        if place:
+        if row_label:
             facts["row"] = bad.row + 1
-        refusal = error_type(f"{path}: {place}{name} {bad.rule}", **facts)
+        error = error_type(f"{path}: {row_label}{name} {bad.rule}", **facts)
     # Raised outside the handler: the original error may quote the file.
-    raise refusal
+    raise error
 
 
-def _converted(chunks: Any, kind: Kind, wishes: Wishes) -> Any:
-    if wishes.lenient:
-        return _usable(chunks, kind, wishes)
+def _converted(chunks: Any, kind: Kind, options: ReadOptions) -> Any:
+    if options.lenient:
+        return _lenient_column(chunks, kind, options)
     is_absent = kind is Kind.MAYBE_MOMENT and chunks.null_count == len(chunks)
     if chunks.null_count and not is_absent:
         first = int(np.flatnonzero(chunks.is_null().to_numpy())[0])
         raise BadValue(first, "must not be missing", code="value_missing")
     if kind is Kind.MOMENT:
-        return moments_of(chunks, wishes)
+        return moments_of(chunks, options)
     if kind is Kind.MAYBE_MOMENT:
-        return _maybe_moments(chunks, wishes)
+        return _maybe_moments(chunks, options)
     convert: Any = {Kind.TEXT: _text, Kind.DECIMAL: _decimals, Kind.WHOLE: _wholes}
     return convert.get(kind, _points)(chunks)
 
 
-def _usable(chunks: Any, kind: Kind, wishes: Wishes) -> Any:
+def _lenient_column(chunks: Any, kind: Kind, options: ReadOptions) -> Any:
     """A column for a lenient reader, as `columns` has it: bad values are marked or filled."""
-    chunks = _typed(chunks, kind)
+    chunks = _cast_to_kind(chunks, kind)
     if kind is Kind.DECIMAL:
         _check_type(chunks, _is_number, "numbers")
         return chunks.cast(pa.float64(), safe=False).to_numpy()
     if kind is Kind.WHOLE:
         _check_type(chunks, _is_whole, "whole numbers")
-        return carried(_filled(chunks.cast(pa.int64(), safe=False)))
+        return forward_filled(_filled(chunks.cast(pa.int64(), safe=False)))
     if kind is Kind.TEXT:
         return _text(chunks, lenient=True)
     if kind is Kind.POINT:
         return _points(chunks, lenient=True)
     if not pa.types.is_timestamp(chunks.type):
-        return moments_of(chunks, wishes)
-    times: Any = moments_of(chunks, replace(wishes, zone=wishes.zone or UTC, lenient=False))
+        return moments_of(chunks, options)
+    times: Any = moments_of(chunks, replace(options, zone=options.zone or UTC, lenient=False))
     missing = chunks.is_null().to_numpy()
-    moment_us = carried(np.where(missing, UNREADABLE, times.values))
+    moment_us = forward_filled(np.where(missing, UNREADABLE, times.values))
     local_us = times.local_us
     if local_us is not None:
         local_us = np.where(missing, PUBLIC_CLOCK_US, local_us)
     return replace(times, values=moment_us, local_us=local_us)
 
 
-def _typed(chunks: Any, kind: Kind) -> Any:
+def _cast_to_kind(chunks: Any, kind: Kind) -> Any:
     """A column in the type of its kind: missing or odd values may have changed it.
 
     pandas, for example, writes whole numbers with a missing one as floats.
@@ -195,14 +195,15 @@ def _typed(chunks: Any, kind: Kind) -> Any:
         return chunks.cast(empty.get(kind, pa.string()))
     if pa.types.is_floating(arrow_type) and kind not in (Kind.DECIMAL, Kind.POINT):
         values = chunks.to_numpy().astype(np.float64)
+        # Up to 2**53, every whole number has a float of its own.
         is_whole = (np.abs(values) < 2**53) & (values == np.rint(values))
         whole = np.where(is_whole, values, 0).astype(np.int64)
         return pa.chunked_array([pa.array(whole, mask=~is_whole)])
     is_text = pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type)
     if is_text and kind in (Kind.DECIMAL, Kind.WHOLE):
         texts = [value or "" for value in chunks.to_pylist()]
-        read: Any = decimals if kind is Kind.DECIMAL else wholes
-        return pa.chunked_array([pa.array(read(texts, lenient=True))])
+        parse: Any = decimals if kind is Kind.DECIMAL else whole_numbers
+        return pa.chunked_array([pa.array(parse(texts, lenient=True))])
     return chunks
 
 
@@ -211,28 +212,30 @@ def _filled(chunks: Any) -> Any:
 
 
 WHOLE_COLUMN = -1
-"""As the row of a BadValue: the type of the whole column is wrong."""
+"""The row of a `BadValue` if the type of the whole column is wrong."""
 
 
 def _text(chunks: Any, *, lenient: bool = False) -> Text:
-    kind = chunks.type
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
+    arrow_type = chunks.type
+    if pa.types.is_dictionary(arrow_type):
+        arrow_type = arrow_type.value_type
     if not (
-        pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)
+        pa.types.is_integer(arrow_type)
+        or pa.types.is_string(arrow_type)
+        or pa.types.is_large_string(arrow_type)
     ):
         raise BadValue(
             WHOLE_COLUMN,
-            f"must be a column of text, got {kind}",
+            f"must be a column of text, got {arrow_type}",
             code="wrong_column_type",
             expected="text",
         )
-    plain = chunks.cast(kind).cast(pa.large_string())
+    text_column = chunks.cast(arrow_type).cast(pa.large_string())
     if lenient:
-        plain = pc.fill_null(plain, "")
-    coded = plain.combine_chunks().dictionary_encode()
-    values = tuple(coded.dictionary.to_pylist())
-    codes = coded.indices.to_numpy().astype(np.int64)
+        text_column = pc.fill_null(text_column, "")
+    encoded = text_column.combine_chunks().dictionary_encode()
+    values = tuple(encoded.dictionary.to_pylist())
+    codes = encoded.indices.to_numpy().astype(np.int64)
     if "" in values and not lenient:
         first = np.flatnonzero(codes == values.index(""))[0]
         raise BadValue(int(first), "must not be empty", code="value_empty")
@@ -242,27 +245,27 @@ def _text(chunks: Any, *, lenient: bool = False) -> Text:
 def _decimals(chunks: Any) -> Any:
     _check_type(chunks, _is_number, "numbers")
     column = chunks.to_numpy().astype(np.float64)
-    unbounded = np.flatnonzero(~np.isfinite(column))
-    if len(unbounded):
-        raise BadValue(int(unbounded[0]), "must be a finite number", code="not_finite")
+    not_finite = np.flatnonzero(~np.isfinite(column))
+    if len(not_finite):
+        raise BadValue(int(not_finite[0]), "must be a finite number", code="not_finite")
     return column
 
 
-def _is_number(kind: Any) -> bool:
-    return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind))
+def _is_number(arrow_type: Any) -> bool:
+    return bool(pa.types.is_floating(arrow_type) or pa.types.is_integer(arrow_type))
 
 
-def _is_whole(kind: Any) -> bool:
-    return bool(pa.types.is_integer(kind) and kind != pa.uint64())
+def _is_whole(arrow_type: Any) -> bool:
+    return bool(pa.types.is_integer(arrow_type) and arrow_type != pa.uint64())
 
 
-def _check_type(chunks: Any, fits: Callable[[Any], bool], what: str) -> None:
-    if not fits(chunks.type):
+def _check_type(chunks: Any, is_expected: Callable[[Any], bool], expected: str) -> None:
+    if not is_expected(chunks.type):
         raise BadValue(
             WHOLE_COLUMN,
-            f"must be a column of {what}, got {chunks.type}",
+            f"must be a column of {expected}, got {chunks.type}",
             code="wrong_column_type",
-            expected=what,
+            expected=expected,
         )
 
 
@@ -271,40 +274,42 @@ def _wholes(chunks: Any) -> Any:
     return chunks.to_numpy().astype(np.int64)
 
 
-def moments_of(chunks: Any, wishes: Wishes) -> Times | None:
+def moments_of(chunks: Any, options: ReadOptions) -> Times | None:
     """The times in a column of timestamps, text or whole numbers."""
-    kind = chunks.type
-    if pa.types.is_timestamp(kind):
+    arrow_type = chunks.type
+    if pa.types.is_timestamp(arrow_type):
         local_us = None
-        if wishes.hours and kind.tz in UTC_NAMES:
-            local_us = clocks(_microseconds(chunks.cast(pa.timestamp("us", "UTC"))), wishes)
-        elif wishes.hours:
-            local = chunks if kind.tz is None else pc.local_timestamp(chunks)
+        if options.hours and arrow_type.tz in UTC_NAMES:
+            utc = chunks.cast(pa.timestamp("us", "UTC"))
+            local_us = local_times(_microseconds(utc), options)
+        elif options.hours:
+            local = chunks if arrow_type.tz is None else pc.local_timestamp(chunks)
             local_us = _microseconds(local.cast(pa.timestamp("us"), safe=False))
-        if kind.tz is None:
-            chunks = _placed(chunks, wishes.zone)
-        stamps = chunks.cast(pa.timestamp("us", "UTC"), safe=False)
-        return Times(_microseconds(stamps), are_positions=False, local_us=local_us)
-    if pa.types.is_integer(kind):
-        whole = _usable(chunks, Kind.WHOLE, wishes) if wishes.lenient else _wholes(chunks)
-        return Times(whole, are_positions=True)
-    moments, text = Moments(wishes), _text(chunks, lenient=wishes.lenient)
-    return moments.times(moments.add([text.values[code] for code in text.codes]))
+        if arrow_type.tz is None:
+            chunks = _in_zone(chunks, options.zone)
+        timestamps = chunks.cast(pa.timestamp("us", "UTC"), safe=False)
+        return Times(_microseconds(timestamps), are_positions=False, local_us=local_us)
+    if pa.types.is_integer(arrow_type):
+        lenient = options.lenient
+        positions = _lenient_column(chunks, Kind.WHOLE, options) if lenient else _wholes(chunks)
+        return Times(positions, are_positions=True)
+    parser, texts = Moments(options), _text(chunks, lenient=options.lenient)
+    return parser.times(parser.add([texts.values[code] for code in texts.codes]))
 
 
-def _microseconds(stamps: Any) -> Any:
-    return _filled(stamps.cast(pa.int64()))
+def _microseconds(timestamps: Any) -> Any:
+    return _filled(timestamps.cast(pa.int64()))
 
 
-def _maybe_moments(chunks: Any, wishes: Wishes) -> Times | None:
-    text = pa.types.is_string(chunks.type) or pa.types.is_large_string(chunks.type)
-    empty = len(chunks) and text and pc.all(pc.equal(chunks, "")).as_py()
-    if chunks.null_count or empty:
+def _maybe_moments(chunks: Any, options: ReadOptions) -> Times | None:
+    is_text = pa.types.is_string(chunks.type) or pa.types.is_large_string(chunks.type)
+    is_empty = len(chunks) and is_text and pc.all(pc.equal(chunks, "")).as_py()
+    if chunks.null_count or is_empty:
         return None
-    return moments_of(chunks, wishes)
+    return moments_of(chunks, options)
 
 
-def _placed(chunks: Any, zone: tzinfo | None) -> Any:
+def _in_zone(chunks: Any, zone: tzinfo | None) -> Any:
     """Local timestamps, placed in a time zone."""
     if zone is None:
         raise BadValue(
@@ -318,11 +323,11 @@ def _placed(chunks: Any, zone: tzinfo | None) -> Any:
 
 
 def _points(chunks: Any, *, lenient: bool = False) -> Any:
-    kind = chunks.type
-    if not str(kind).endswith("binary") and not pa.types.is_fixed_size_binary(kind):
+    arrow_type = chunks.type
+    if not str(arrow_type).endswith("binary") and not pa.types.is_fixed_size_binary(arrow_type):
         raise BadValue(
             WHOLE_COLUMN,
-            f"must be a column of points in WKB, got {kind}",
+            f"must be a column of points in WKB, got {arrow_type}",
             code="wrong_column_type",
             expected="points in WKB",
         )
@@ -346,8 +351,8 @@ def from_wkb(values: Sequence[bytes]) -> Floats:
     if set(map(len, values)) <= {POINT.itemsize}:
         rows = np.frombuffer(b"".join(values), dtype=POINT)
         if np.all((rows["order"] == LITTLE_ENDIAN) & (rows["kind"] == POINT_KIND)):
-            return _finite(np.stack([rows["lng"], rows["lat"]], axis=1))
-    return _finite(np.array([_point(k, value) for k, value in enumerate(values)]))
+            return _checked_finite(np.stack([rows["lng"], rows["lat"]], axis=1))
+    return _checked_finite(np.array([_point(k, value) for k, value in enumerate(values)]))
 
 
 def _point(row: int, value: bytes) -> tuple[float, float]:
@@ -369,10 +374,10 @@ def _point_or_none(value: bytes | None) -> tuple[float, float]:
         return math.nan, math.nan
 
 
-def _finite(points: Floats) -> Floats:
-    unbounded = np.flatnonzero(~np.isfinite(points).all(axis=1))
-    if len(unbounded):
+def _checked_finite(points: Floats) -> Floats:
+    not_finite = np.flatnonzero(~np.isfinite(points).all(axis=1))
+    if len(not_finite):
         raise BadValue(
-            int(unbounded[0]), "must be a point with finite coordinates", code="not_finite"
+            int(not_finite[0]), "must be a point with finite coordinates", code="not_finite"
         )
     return points

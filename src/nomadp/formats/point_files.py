@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nomadp.errors import DomainError, SchemaError, WrongType
-from nomadp.formats.atomic import written_whole
+from nomadp.formats.atomic import write_atomically
 from nomadp.formats.geojson_points import write_geojson_points
 from nomadp.formats.measured_file import AnyPath
 from nomadp.formats.point_sources import (
@@ -39,7 +39,7 @@ __all__ = [
     "Paths",
     "ReadSummary",
     "SnapSummary",
-    "placed",
+    "snap_points",
     "read_any_points",
     "read_points",
     "read_trajectories",
@@ -54,20 +54,20 @@ def write_points(
     path: AnyPath, points: Points, *, preset: str = "nomadp", shape: str = "lines"
 ) -> None:
     """Write points completely or not at all. `shape` is for GeoJSON: lines or points."""
-    found = Path(path)
+    file = Path(path)
     if preset not in PRESETS:
         raise SchemaError(
             f"preset must be one of {', '.join(PRESETS)}, got {preset}",
             code="unknown_preset",
             preset=preset,
         )
-    if not found.name.endswith(OUTPUTS):
+    if not file.name.endswith(OUTPUTS):
         raise SchemaError(
-            f"{found} must end in one of {', '.join(OUTPUTS)}, which selects the format",
+            f"{file} must end in one of {', '.join(OUTPUTS)}, which selects the format",
             code="unknown_suffix",
             suffixes=OUTPUTS,
         )
-    is_geojson = found.name.endswith(GEOJSON)
+    is_geojson = file.name.endswith(GEOJSON)
     if is_geojson and preset != "nomadp":
         raise SchemaError(
             f"a preset must not be given for GeoJSON, got {preset}; omit it",
@@ -75,8 +75,10 @@ def write_points(
             preset=preset,
         )
 
-    write, how = (write_geojson_points, shape) if is_geojson else (write_table_points, preset)
-    written_whole({found: lambda part: write(part, points, how)}, private=[found])
+    write, option = (
+        (write_geojson_points, shape) if is_geojson else (write_table_points, preset)
+    )
+    write_atomically({file: lambda part: write(part, points, option)}, private=[file])
 
 
 @dataclass(frozen=True)
@@ -131,15 +133,15 @@ def read_trajectories(
             code="location_set_required",
             type=kind,
         )
-    how = reading or Reading()
+    reading = reading or Reading()
     # Times never leave the device. They are read only if needed: for order, gaps or hours.
-    clock = how.split_hours is not None or how.wishes.hours or bool(how.thinning)
-    points = read_points(paths, replace(how, clock=clock), locations)
-    trajectories, snapped = placed(points, locations, max_snap_km)
+    clock = reading.split_hours is not None or reading.options.hours or bool(reading.thinning)
+    points = read_points(paths, replace(reading, clock=clock), locations)
+    trajectories, snapped = snap_points(points, locations, max_snap_km)
     return trajectories, ReadSummary(snapped, points.people)
 
 
-def placed(
+def snap_points(
     points: Points, locations: LocationSet, max_km: float = MAX_SNAP_KM
 ) -> tuple[TrajectorySet, SnapSummary | None]:
     """Trajectories of points: at the location a point names, otherwise at the nearest one."""
@@ -147,11 +149,11 @@ def placed(
     location, known = np.zeros(len(points), np.int64), np.zeros(len(points), np.bool_)
     if ids is not None:
         location, known = locations.find_known(ids)
-    away = ~known
+    unnamed = ~known
     summary = None
-    if away.any():
-        lat, lng = points.lat[away], points.lng[away]
-        location[away], moved_km = _nearest(locations, lat, lng)
+    if unnamed.any():
+        lat, lng = points.lat[unnamed], points.lng[unnamed]
+        location[unnamed], moved_km = _nearest(locations, lat, lng)
         _check_near(moved_km > max_km, locations, (lat, lng), max_km)
         summary = SnapSummary(
             points=len(moved_km),
@@ -170,20 +172,20 @@ def _nearest(locations: LocationSet, lat: Floats, lng: Floats) -> tuple[Any, Flo
 
 
 def _check_near(
-    far: NDArray[np.bool_], locations: LocationSet, place: tuple[Floats, Floats], max_km: float
+    far: NDArray[np.bool_], locations: LocationSet, where: tuple[Floats, Floats], max_km: float
 ) -> None:
     count = int(np.count_nonzero(far))
     if not count:
         return
-    lat, lng = (column[far] for column in place)
-    # Would they be near with latitude and longitude swapped? That is the usual mistake.
-    could_be = np.abs(lng) <= 90
-    swapped_km = _nearest(locations, lng[could_be], lat[could_be])[1]
-    near = int(np.count_nonzero(swapped_km <= max_km))
+    lat, lng = (column[far] for column in where)
+    # The usual mistake: would the points be near with latitude and longitude swapped?
+    is_swappable = np.abs(lng) <= 90
+    swapped_km = _nearest(locations, lng[is_swappable], lat[is_swappable])[1]
+    near_if_swapped = int(np.count_nonzero(swapped_km <= max_km))
     cause = (
-        f"latitude and longitude are probably swapped: {near} of them would then be near; "
-        "swap the columns"
-        if near
+        f"latitude and longitude are probably swapped: {near_if_swapped} of them would then "
+        "be near; swap the columns"
+        if near_if_swapped
         else "use the location set of this area, or allow a larger distance with --max-snap-km"
     )
     raise DomainError(
@@ -193,5 +195,5 @@ def _check_near(
         far=count,
         points=len(far),
         max_km=max_km,
-        swapped=near,
+        swapped=near_if_swapped,
     )

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from nomadp.errors import DomainError, SchemaError
-from nomadp.formats.archives import ByteSource, file_source, inside, is_zip, unpacked
-from nomadp.formats.arrow_objects import ArrowObject, Frame, Source, framed
+from nomadp.formats.archives import ByteSource, file_source, is_zip, unpacked, zip_entries
+from nomadp.formats.arrow_objects import ArrowObject, Frame, Source, as_frame
 from nomadp.formats.checkin_files import LAYOUTS, read_checkins
-from nomadp.formats.columns import Table, Text, Times, clocks
-from nomadp.formats.detection import detected
+from nomadp.formats.columns import Table, Text, Times, local_times
+from nomadp.formats.detection import detect_kind
 from nomadp.formats.files import READABLE as TABLES
 from nomadp.formats.frame_points import read_frame_points, read_nested_points
 from nomadp.formats.geojson_points import read_geojson_points
@@ -52,10 +52,10 @@ READABLE = (*OUTPUTS, ".gpx")
 PARQUET = (".parquet", ".geoparquet")
 SPLIT_HOURS = 3.0
 """By default, longer gaps split an export, which may cover months."""
-VALUES = ("no_places", "raw_only", "too_large")
+VALUE_CODES = ("no_places", "raw_only", "too_large")
 """Codes of errors that depend on the values in a file, not on its format."""
-FATAL = ("bomb", "damaged_archive", "locked_archive")
-"""Codes of errors in a file inside an archive that reject the whole archive."""
+FATAL_CODES = ("bomb", "damaged_archive", "locked_archive")
+"""If a file inside an archive has one of these errors, the whole archive is rejected."""
 
 Paths = Source | Sequence[Source]
 """One file, folder or frame, or several that are read together."""
@@ -82,32 +82,34 @@ def read_any_points(paths: Paths, reading: Reading) -> Points | None:
     """Read points on a person's device. None if no value is usable.
 
     Only the format can raise an error. Unusable values drop their point or its time
-    (`Wishes.lenient`). A point may have only a location id: the task, which knows the
+    (`ReadOptions.lenient`). A point may have only a location id: the task, which knows the
     coordinates, is not known yet.
     """
-    wishes = replace(reading.wishes, lenient=True, hours=True)
-    return _read_all(paths, replace(reading, wishes=wishes), None)
+    options = replace(reading.options, lenient=True, hours=True)
+    return _read_all(paths, replace(reading, options=options), None)
 
 
-def _read_all(paths: Paths, how: Reading, locations: LocationSet | None) -> Points | None:
-    one = isinstance(paths, str | PathLike | ArrowObject)
-    listed: Any = [paths] if one else paths
-    files = [file for source in listed for file in _framed_or_files(source, how)]
+def _read_all(paths: Paths, reading: Reading, locations: LocationSet | None) -> Points | None:
+    is_single = isinstance(paths, str | PathLike | ArrowObject)
+    sources: Any = [paths] if is_single else paths
+    files = [file for source in sources for file in _frame_or_files(source, reading)]
     if not files:
         raise SchemaError("at least one file must be given, got none", code="no_files")
-    parts = [_lenient(how, _read, file, how, locations) for file in files]
-    return _joined(parts, lenient=how.wishes.lenient)
+    parts = [_read_leniently(reading, _read, file, reading, locations) for file in files]
+    return _joined(parts, lenient=reading.options.lenient)
 
 
-def _lenient(how: Reading, read: Callable[..., Points | None], *given: Any) -> Points | None:
+def _read_leniently(
+    reading: Reading, read: Callable[..., Points | None], *arguments: Any
+) -> Points | None:
     """Read points. A lenient reader gets None for a known format without usable values."""
     try:
-        return read(*given)
+        return read(*arguments)
     except (BadRows, Unreadable) as refusal:
-        is_form = isinstance(refusal, Unreadable) and refusal.code not in VALUES
-        if is_form or not how.wishes.lenient:
+        is_format_error = isinstance(refusal, Unreadable) and refusal.code not in VALUE_CODES
+        if is_format_error or not reading.options.lenient:
             raise
-    log.info(f"{given[0]}: no usable values")
+    log.info(f"{arguments[0]}: no usable values")
     return None
 
 
@@ -127,13 +129,13 @@ def _same_columns(parts: Sequence[Points]) -> list[Points]:
     ]
 
 
-def _framed_or_files(source: Source, how: Reading) -> list[Any]:
+def _frame_or_files(source: Source, reading: Reading) -> list[Any]:
     """A frame unchanged; for a path, the files at it."""
-    frame = framed(source)
-    return _files(Path(source), how) if frame is None else [frame]  # type: ignore[arg-type]
+    frame = as_frame(source)
+    return _files(Path(source), reading) if frame is None else [frame]  # type: ignore[arg-type]
 
 
-def _files(path: Path, how: Reading) -> list[Path]:
+def _files(path: Path, reading: Reading) -> list[Path]:
     """The files to read at a path: itself, or the files of a folder that we did not build."""
     if not path.exists():
         raise SchemaError(
@@ -141,7 +143,7 @@ def _files(path: Path, how: Reading) -> list[Path]:
             code="file_unreadable",
             errno=ENOENT,
         )
-    if not path.is_dir() or how.preset == "geolife" or (path / TRAJECTORIES).exists():
+    if not path.is_dir() or reading.preset == "geolife" or (path / TRAJECTORIES).exists():
         return [path]
     files = [file for file in sorted(path.rglob("*")) if file.is_file()]
     visible = [file for file in files if file.name[0] not in "._"]
@@ -165,37 +167,37 @@ def _is_readable(file: Path) -> bool:
     if is_zip(source.head()):
         return True
     try:
-        return detected(unpacked(source)) is not None
+        return detect_kind(unpacked(source)) is not None
     except Unreadable as refusal:
         # Damaged JSON raises an error later, when it is read. Other files are ignored.
         return file.name.endswith(GEOJSON) and refusal.code in ("not_json", "not_utf8")
 
 
-def _read(file: Path | Frame, how: Reading, locations: LocationSet | None) -> Points | None:
+def _read(file: Path | Frame, reading: Reading, locations: LocationSet | None) -> Points | None:
     if isinstance(file, Frame):
-        return _shaped(read_frame_points(file, how, locations), how)
-    if how.preset in LAYOUTS:
-        return _shaped(_checkins(file, how), how)
-    if how.preset == "porto":
-        return _shaped(read_porto_points(file, how.wishes), how)
-    if how.preset == "geolife":
-        return _shaped(read_geolife_points(file, how.wishes), how)
+        return _thinned(read_frame_points(file, reading, locations), reading)
+    if reading.preset in LAYOUTS:
+        return _thinned(_read_checkin_points(file, reading), reading)
+    if reading.preset == "porto":
+        return _thinned(read_porto_points(file, reading.options), reading)
+    if reading.preset == "geolife":
+        return _thinned(read_geolife_points(file, reading.options), reading)
     if file.is_dir():
-        world = read_locations(file / LOCATIONS)
-        return _shaped(read_table_points(file / TRAJECTORIES, how, world), how)
+        places = read_locations(file / LOCATIONS)
+        return _thinned(read_table_points(file / TRAJECTORIES, reading, places), reading)
     if not file.name.endswith(PARQUET):
-        source = file_source(file, how.wishes.progress)
+        source = file_source(file, reading.options.progress)
         if is_zip(source.head()):
-            return _archived(file, how)
+            return _read_archive(file, reading)
         if kind := _kind(file):
-            return _known(unpacked(source), kind, how)
-    return _shaped(_table(file, how, locations), how)
+            return _read_kind(unpacked(source), kind, reading)
+    return _thinned(_read_table(file, reading, locations), reading)
 
 
 def _kind(path: Path) -> str | None:
     """The kind of a file by its content or, without a signature, by its suffix."""
     try:
-        kind = detected(unpacked(file_source(path)))
+        kind = detect_kind(unpacked(file_source(path)))
     except Unreadable:
         kind = None
         if not path.name.endswith((*TABLES, ".gpx")):
@@ -205,100 +207,107 @@ def _kind(path: Path) -> str | None:
     return "geojson" if kind is None and path.name.endswith(GEOJSON) else kind
 
 
-def _known(source: ByteSource, kind: str, how: Reading) -> Points | None:
+def _read_kind(source: ByteSource, kind: str, reading: Reading) -> Points | None:
     if kind == "geojson":
-        return _shaped(read_geojson_points(source, how), how)
+        return _thinned(read_geojson_points(source, reading), reading)
     if kind == "gpx":
-        how.check_columns(source.label, ())
-        return _shaped(read_gpx_points(source, how.wishes), how)
-    points = read_import(source, kind, how)
-    return _shaped(points, how, None if points.moment_us is None else SPLIT_HOURS)
+        reading.check_columns(source.label, ())
+        return _thinned(read_gpx_points(source, reading.options), reading)
+    points = read_import(source, kind, reading)
+    return _thinned(points, reading, None if points.moment_us is None else SPLIT_HOURS)
 
 
-def _shaped(points: Points, how: Reading, usual_hours: float | None = None) -> Points | None:
+def _thinned(
+    points: Points, reading: Reading, default_hours: float | None = None
+) -> Points | None:
     """Split points at gaps and thin them, as the options say."""
-    hours = usual_hours if how.split_hours is None else how.split_hours
-    if hours is not None and how.split_hours is None:
+    hours = default_hours if reading.split_hours is None else reading.split_hours
+    if hours is not None and reading.split_hours is None:
         log.info(
             f"a new trajectory starts after a gap of more than {hours:g} h (--split-hours)"
         )
-    always = how.wishes.lenient
+    always = reading.options.lenient
     if always:
-        points = _usable(points, how)
+        points = _usable(points, reading)
         hours = None if points.moment_us is None else hours
-    if not how.thinning:
+    if not reading.thinning:
         return points if hours is None else points.split(hours)
-    thinned = how.thinning.of(points, hours, always=always)
+    thinned = reading.thinning.of(points, hours, always=always)
     left = "none" if thinned is None else f"{len(thinned)} in {len(thinned.tids)} trajectories"
-    log.info(f"thinned {len(points)} points to {left} by the rule {how.thinning}")
+    log.info(f"thinned {len(points)} points to {left} by the rule {reading.thinning}")
     return thinned
 
 
-def _usable(points: Points, how: Reading) -> Points:
-    usable = points.usable(by_place=how.thinning.by_place)
+def _usable(points: Points, reading: Reading) -> Points:
+    usable = points.usable(by_place=reading.thinning.by_place)
     if len(usable) < len(points):
         log.info(f"{len(points) - len(usable)} of {len(points)} points are unusable")
     return usable
 
 
-def _archived(path: Path, how: Reading) -> Points | None:
+def _read_archive(path: Path, reading: Reading) -> Points | None:
     """Read all supported files in a zip file. The log counts the others."""
     kinds: dict[ByteSource, str] = {}
-    refusals = []
-    listed = inside(path)
-    for packed in listed:
+    errors = []
+    entries = zip_entries(path)
+    for entry in entries:
         try:
-            source = unpacked(packed)
-            if kind := detected(source):
+            source = unpacked(entry)
+            if kind := detect_kind(source):
                 kinds[source] = kind
-        except Unreadable as refusal:
-            if refusal.code in FATAL:
+        except Unreadable as error:
+            if error.code in FATAL_CODES:
                 raise
-            refusals.append(refusal)
+            errors.append(error)
     if not kinds:
         raise (
-            refusals[0]
-            if len(listed) == 1 and refusals
+            errors[0]
+            if len(entries) == 1 and errors
             else Unreadable(path, code="empty_archive")
         )
     if "records" in kinds.values():
         # The months in an archive contain the same trajectories again.
         kinds = {source: kind for source, kind in kinds.items() if kind != "month"}
-    log.info(f"{path}: read {len(kinds)} of {len(listed)} files")
-    parts = [_lenient(how, _known, source, kind, how) for source, kind in kinds.items()]
-    return _joined(parts, lenient=how.wishes.lenient)
+    log.info(f"{path}: read {len(kinds)} of {len(entries)} files")
+    parts = [
+        _read_leniently(reading, _read_kind, source, kind, reading)
+        for source, kind in kinds.items()
+    ]
+    return _joined(parts, lenient=reading.options.lenient)
 
 
-def _table(file: Path, how: Reading, locations: LocationSet | None) -> Points:
+def _read_table(file: Path, reading: Reading, locations: LocationSet | None) -> Points:
     if not file.name.endswith(TABLES):
         raise SchemaError(
             f"{file} must be an export of trajectories or end in {', '.join(READABLE)}, but "
             "its format is unknown; select the preset of its program with --from",
             code="unknown_format",
         )
-    if (points := read_nested_points(file, how, locations)) is None:
-        return read_table_points(file, how, locations)
-    how.check_columns(file, ())
+    if (points := read_nested_points(file, reading, locations)) is None:
+        return read_table_points(file, reading, locations)
+    reading.check_columns(file, ())
     return points
 
 
-def _checkins(path: Path, reading: Reading) -> Points:
-    read = read_checkins(path, reading.preset, progress=reading.wishes.progress)
-    lines = ", ".join(map(str, read.malformed_lines))
+def _read_checkin_points(path: Path, reading: Reading) -> Points:
+    options = reading.options
+    checkins = read_checkins(path, reading.preset, progress=options.progress)
+    moment_us = checkins.moment_us
+    lines = ", ".join(map(str, checkins.malformed_lines))
     log.info(
         f"{path}: read the columns of {reading.preset}; each user has one trajectory; dropped "
-        f"{read.malformed} of {read.rows} rows as malformed"
+        f"{checkins.malformed} of {checkins.rows} rows as malformed"
         + (f", the first in lines {lines}" if lines else "")
     )
     column = {
-        "uid": Text(read.uid, read.user_ids),
+        "uid": Text(checkins.uid, checkins.user_ids),
         "datetime": Times(
-            read.moment_us,
+            moment_us,
             are_positions=False,
-            local_us=clocks(read.moment_us, reading.wishes) if reading.wishes.hours else None,
+            local_us=local_times(moment_us, options) if options.hours else None,
         ),
-        "lat": read.lat,
-        "lng": read.lng,
-        "location_id": Text(read.place, read.place_ids),
+        "lat": checkins.lat,
+        "lng": checkins.lng,
+        "location_id": Text(checkins.place, checkins.place_ids),
     }
-    return points_of(Table(str(path), len(read.uid), column, lambda row: f"row {row + 1}"))
+    return points_of(Table(str(path), len(checkins.uid), column, lambda row: f"row {row + 1}"))

@@ -21,18 +21,18 @@ from nomadp.trajectory import HOURS
 __all__ = [
     "People",
     "Points",
-    "chained",
-    "clock_at",
-    "grouped",
+    "concatenated",
+    "local_times_at",
+    "group_rows",
     "hours_of",
-    "numbers",
+    "number_names",
     "split_at_gaps",
 ]
 
 HOUR_US = 3_600_000_000
 
 
-def numbers(count: int) -> tuple[str, ...]:
+def number_names(count: int) -> tuple[str, ...]:
     """Names without information: 1, 2, 3 and so on."""
     return tuple(str(k + 1) for k in range(count))
 
@@ -46,7 +46,10 @@ class People:
 
     @classmethod
     def of(cls, uids: Iterable[object]) -> "People":
-        """Count the user ids of all trajectories, with 8 bytes of memory for each."""
+        """Count the user ids of all trajectories, with 8 bytes of memory for each.
+
+        Ids are compared by their 64-bit hashes. A collision is so rare that it is ignored.
+        """
         counts = np.unique(np.fromiter(map(hash, uids), np.int64), return_counts=True)[1]
         return cls(len(counts), int(counts.max()))
 
@@ -108,30 +111,31 @@ class Points(Pieces):
 
     def names(self) -> tuple[str, ...]:
         """The tids if they are unique, otherwise numbers. Never a uid."""
-        return self.tids if len(set(self.tids)) == len(self.tids) else numbers(len(self.tids))
+        count = len(self.tids)
+        return self.tids if len(set(self.tids)) == count else number_names(count)
 
     def hours(self) -> Indices | None:
         """The local hour of the week in which each begins: 0 is Monday, 0 to 1 h."""
         if self.local_us is None:
             return None
-        begin_us = self.local_us[self.offsets[:-1]]
-        if unknown := int(np.count_nonzero(begin_us == UNKNOWN_CLOCK)):
+        start_us = self.local_us[self.offsets[:-1]]
+        if unknown := int(np.count_nonzero(start_us == UNKNOWN_CLOCK)):
             raise DomainError(
                 "every trajectory must have a time zone, which gives the hour in which it "
-                f"begins, got {unknown} of {len(begin_us)} with times in UTC only; set the "
+                f"begins, got {unknown} of {len(start_us)} with times in UTC only; set the "
                 "time zone with --time-zone, even if it is UTC",
                 code="hours_unknown",
                 unknown=unknown,
-                trajectories=len(begin_us),
+                trajectories=len(start_us),
             )
-        return hours_of(begin_us)
+        return hours_of(start_us)
 
     def hour(self, k: int) -> int | None:
         """The hour in which trajectory ``k`` begins; None if unknown."""
-        begin_us = None if self.local_us is None else self.local_us[self.offsets[k : k + 1]]
-        if begin_us is None or begin_us[0] == UNKNOWN_CLOCK:
+        start_us = None if self.local_us is None else self.local_us[self.offsets[k : k + 1]]
+        if start_us is None or start_us[0] == UNKNOWN_CLOCK:
             return None
-        return int(hours_of(begin_us)[0])
+        return int(hours_of(start_us)[0])
 
     @property
     def people(self) -> People | None:
@@ -145,31 +149,32 @@ class Points(Pieces):
             return parts[0]
         column = {f.name: [getattr(part, f.name) for part in parts] for f in fields(cls)}
         for name in ("uids", "location_ids"):
-            without = sum(values is None for values in column[name])
-            if 0 < without < len(parts):
+            n_without = sum(values is None for values in column[name])
+            if 0 < n_without < len(parts):
                 raise SchemaError(
                     f"files that are read together must all have {name} or all lack it, got "
-                    f"{without} of {len(parts)} without; read them separately",
+                    f"{n_without} of {len(parts)} without; read them separately",
                     code="partly_given",
                     column=name,
-                    without=without,
+                    without=n_without,
                     files=len(parts),
                 )
 
-        flat: dict[str, Any] = {}
+        merged: dict[str, Any] = {}
         for name, pieces in column.items():
-            join = chained if isinstance(pieces[0], tuple) else np.concatenate
-            flat[name] = None if any(piece is None for piece in pieces) else join(pieces)
+            join = concatenated if isinstance(pieces[0], tuple) else np.concatenate
+            merged[name] = None if any(piece is None for piece in pieces) else join(pieces)
         lengths = np.concatenate([part.lengths for part in parts])
-        joined = cls(**{**flat, "offsets": np.concatenate([[0], np.cumsum(lengths)])})
+        joined = cls(**{**merged, "offsets": np.concatenate([[0], np.cumsum(lengths)])})
         return replace(joined, tids=joined.names())
 
-    def kept(self, keep: NDArray[np.bool_]) -> "Points":
+    def select(self, keep: NDArray[np.bool_]) -> "Points":
         """Only the points to ``keep``. Trajectories without any of them are dropped."""
         lengths = np.bincount(self.owner[keep], minlength=len(self.tids))
-        left = np.flatnonzero(lengths)
-        offsets = np.concatenate([[0], np.cumsum(lengths[left])])
-        return self.rearranged(offsets, np.flatnonzero(keep), left, _at(self.tids, left) or ())
+        nonempty = np.flatnonzero(lengths)
+        offsets = np.concatenate([[0], np.cumsum(lengths[nonempty])])
+        tids = _taken(self.tids, nonempty) or ()
+        return self.rearranged(offsets, np.flatnonzero(keep), nonempty, tids)
 
     def usable(self, *, by_place: bool) -> "Points":
         """Without unusable points. No trajectory is dropped.
@@ -181,9 +186,9 @@ class Points(Pieces):
         keep = ~np.isnan(lat)
         if self.location_ids is not None and not by_place:
             keep |= np.array([name != "" for name in self.location_ids], dtype=np.bool_)
-        kept = np.bincount(self.owner[keep], minlength=len(self.tids))
-        keep[self.offsets[:-1][kept == 0]] = True
-        return replace(self, lat=lat, lng=lng).kept(keep)
+        n_usable = np.bincount(self.owner[keep], minlength=len(self.tids))
+        keep[self.offsets[:-1][n_usable == 0]] = True
+        return replace(self, lat=lat, lng=lng).select(keep)
 
     def split(self, gap_hours: float) -> "Points":
         """Start a new trajectory after every gap of more than `gap_hours`, and number them."""
@@ -195,7 +200,7 @@ class Points(Pieces):
         owner, rows = self.owner, np.arange(len(self))
         start = split_at_gaps(owner, self.moment_us, round(gap_hours * HOUR_US))
         offsets = np.append(start, len(self))
-        return self.rearranged(offsets, rows, owner[start], numbers(len(start)))
+        return self.rearranged(offsets, rows, owner[start], number_names(len(start)))
 
     def rearranged(
         self, offsets: Indices, rows: Indices, owner: Indices, tids: tuple[str, ...]
@@ -206,9 +211,9 @@ class Points(Pieces):
             self.lat[rows],
             self.lng[rows],
             tids,
-            _at(self.uids, owner),
+            _taken(self.uids, owner),
             None if self.moment_us is None else self.moment_us[rows],
-            _at(self.location_ids, rows),
+            _taken(self.location_ids, rows),
             None if self.local_us is None else self.local_us[rows],
         )
 
@@ -218,28 +223,29 @@ def hours_of(local_us: Indices) -> Indices:
     return (local_us // HOUR_US + 3 * 24) % HOURS
 
 
-def clock_at(hours: Indices) -> Indices:
-    """Local times in these hours of the week."""
+def local_times_at(hours: Indices) -> Indices:
+    """Local times in these hours of the week, in the first days of 1970 (or just before)."""
     return (hours - 3 * 24) * HOUR_US
 
 
-def chained(pieces: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+def concatenated(pieces: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(chain.from_iterable(pieces))
 
 
-def _at(values: tuple[str, ...] | None, rows: Indices) -> tuple[str, ...] | None:
+def _taken(values: tuple[str, ...] | None, rows: Indices) -> tuple[str, ...] | None:
     return None if values is None else tuple(values[k] for k in rows)
 
 
-def grouped(keys: Sequence[Indices]) -> tuple[Indices, Indices]:
+def group_rows(keys: Sequence[Indices]) -> tuple[Indices, Indices]:
     """The group of each row, and the first row of each group, in order of appearance.
 
     Rows are in the same group if all their keys are equal.
     """
-    pair = np.zeros(len(keys[0]), dtype=np.int64)
+    # Renumber the pairs after each key, so that the product of all key ranges cannot overflow.
+    group = np.zeros(len(keys[0]), dtype=np.int64)
     for key in keys:
-        _, pair = np.unique(pair * (int(key.max(initial=0)) + 1) + key, return_inverse=True)
-    _, first, inverse = np.unique(pair, return_index=True, return_inverse=True)
+        _, group = np.unique(group * (int(key.max(initial=0)) + 1) + key, return_inverse=True)
+    _, first, inverse = np.unique(group, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
     return rank[inverse], np.sort(first)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from nomadp.errors import SchemaError
-from nomadp.formats.arrow_objects import Frame, called
-from nomadp.formats.columns import Kind, Wishes
+from nomadp.formats.arrow_objects import Frame, source_name
+from nomadp.formats.columns import Kind, ReadOptions
 from nomadp.formats.measured_file import AnyPath
 from nomadp.formats.thinning import Thinning
 
@@ -70,7 +70,7 @@ class Reading:
     preset: str = "nomadp"
     columns: Mapping[str, str] = field(default_factory=dict)
     """The file's column names to ours. They take precedence over the preset."""
-    wishes: Wishes = field(default_factory=Wishes)
+    options: ReadOptions = field(default_factory=ReadOptions)
     split_hours: float | None = None
     """Start a new trajectory after a gap of more than this many hours."""
     clock: bool = True
@@ -97,12 +97,12 @@ class Reading:
                 code="no_named_columns",
                 preset=self.preset,
             )
-        strange = [ours for ours in self.columns.values() if ours not in OURS]
-        if strange:
+        unknown = [ours for ours in self.columns.values() if ours not in OURS]
+        if unknown:
             raise SchemaError(
-                f"a column must be mapped to one of {', '.join(OURS)}, got {strange[0]}",
+                f"a column must be mapped to one of {', '.join(OURS)}, got {unknown[0]}",
                 code="unknown_column",
-                column=strange[0],
+                column=unknown[0],
             )
 
     def theirs(self) -> dict[str, str]:
@@ -120,8 +120,8 @@ class Reading:
         for theirs in self.columns:
             if theirs not in header:
                 raise SchemaError(
-                    f"{called(path)} must have the column {theirs}, which --columns maps to "
-                    f"{self.columns[theirs]}, but it is missing{_hint(theirs, header)}",
+                    f"{source_name(path)} must have the column {theirs}, which --columns maps "
+                    f"to {self.columns[theirs]}, but it is missing{_hint(theirs, header)}",
                     code="columns_missing",
                     missing=(theirs,),
                     suggestion=_suggestion(theirs, header),
@@ -140,26 +140,26 @@ class Reading:
         of columns that give the place of a point.
         """
         self.check_columns(path, header)
-        known = self.theirs()
-        columns = {ours: theirs for ours, theirs in known.items() if theirs in header}
+        expected = self.theirs()
+        columns = {ours: theirs for ours, theirs in expected.items() if theirs in header}
         repeated = [theirs for theirs in columns.values() if list(header).count(theirs) > 1]
         if repeated:
             raise SchemaError(
-                f"{called(path)} must have only one column {repeated[0]}, got several; "
+                f"{source_name(path)} must have only one column {repeated[0]}, got several; "
                 "rename them",
                 code="column_repeated",
                 column=repeated[0],
             )
-        located = any(names <= columns.keys() for names in where)
+        has_place = any(names <= columns.keys() for names in where)
         places = " or ".join(" and ".join(sorted(names)) or "geometry" for names in where)
-        ordered = columns.keys() & {"tid", "uid"} and columns.keys() & {"seq", "datetime"}
-        if not (located and ordered):
+        has_order = columns.keys() & {"tid", "uid"} and columns.keys() & {"seq", "datetime"}
+        if not (has_place and has_order):
             raise SchemaError(
-                f"{called(path)} must have columns that say whose each point is (tid or uid), "
-                f"when (datetime or seq) and where ({places}), separated by commas; preset "
-                f"{self.preset} looks for {', '.join(known.values())} and finds "
-                f"{', '.join(columns.values()) or 'none'}; {_how_to_name(path, header)}"
-                + ("" if located or "location_id" not in columns else BY_NAME),
+                f"{source_name(path)} must have columns that say whose each point is (tid or "
+                f"uid), when (datetime or seq) and where ({places}), separated by commas; "
+                f"preset {self.preset} looks for {', '.join(expected.values())} and finds "
+                f"{', '.join(columns.values()) or 'none'}; {_naming_hint(path, header)}"
+                + ("" if has_place or "location_id" not in columns else BY_NAME),
                 code="columns_insufficient",
                 preset=self.preset,
                 used=tuple(columns.values()),
@@ -170,9 +170,9 @@ class Reading:
         if {"lat", "lng"} <= columns.keys():
             columns.pop("geometry", None)
         used = ", ".join(t if t == o else f"{t} as {o}" for o, t in columns.items())
-        whose = "" if "tid" in columns else "; each user has one trajectory (no tid)"
+        note = "" if "tid" in columns else "; each user has one trajectory (no tid)"
         ignored = len(header) - len(columns)
-        log.info(f"{called(path)}: read columns {used}; others ignored: {ignored}{whose}")
+        log.info(f"{source_name(path)}: read columns {used}; others ignored: {ignored}{note}")
         return columns
 
 
@@ -180,10 +180,10 @@ def _hint(theirs: str, header: Sequence[str]) -> str:
     """Why a column may be missing."""
     if "=" in theirs:
         return "; use one --columns option per column"
-    return _separated(header) or _did_you_mean(theirs, header)
+    return _separator_hint(header) or _did_you_mean(theirs, header)
 
 
-def _separated(header: Sequence[str]) -> str:
+def _separator_hint(header: Sequence[str]) -> str:
     """A remedy for a table that looks like one column: many programs write semicolons."""
     name = _separator(header)
     return f"; its columns are separated by {name}: save it with commas instead" if name else ""
@@ -196,10 +196,10 @@ def _separator(header: Sequence[str]) -> str | None:
     return None
 
 
-def _how_to_name(path: AnyPath | Frame, header: Sequence[str]) -> str:
+def _naming_hint(path: AnyPath | Frame, header: Sequence[str]) -> str:
     if isinstance(path, Frame):
         return "rename its columns, or map them with Reading(columns={theirs: ours})"
-    return _separated(header).removeprefix("; ") or "map others with --columns THEIRS=OURS"
+    return _separator_hint(header).removeprefix("; ") or "map others with --columns THEIRS=OURS"
 
 
 def _did_you_mean(name: str, known: Sequence[str]) -> str:

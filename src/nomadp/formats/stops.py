@@ -13,15 +13,16 @@ from typing import NamedTuple
 import numpy as np
 
 from nomadp.errors import DomainError
-from nomadp.formats.points import HOUR_US, Points, numbers
+from nomadp.formats.points import HOUR_US, Points, number_names
 from nomadp.geometry import distance_km, mean_lat_lng, places
 from nomadp.sequences import Indices
 
 __all__ = ["StopRule", "stops"]
 
 MINUTE_US = 60_000_000
-AT_ONCE = 256
-"""Points whose distances are computed in one numpy call."""
+BLOCK_POINTS = 256
+"""Points whose distances are computed in one numpy call. Most groups are shorter than this, and
+the distances of the whole rest would make the search quadratic."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def stops(
     starts: list[int] = []
     owners: list[int] = []
     for owner in range(len(points.tids)):
-        parts = _of_two(points, owner, rule, split_hours)
+        parts = _parts_with_two_stops(points, owner, rule, split_hours)
         if always and not parts:
             parts = [_ends(points, owner)]
         for part in parts:
@@ -85,14 +86,14 @@ def stops(
     if not starts:
         return None
     is_split = len(set(owners)) < len(owners)
-    tids = numbers(len(owners)) if is_split else tuple(points.tids[k] for k in owners)
+    tids = number_names(len(owners)) if is_split else tuple(points.tids[k] for k in owners)
     offsets = np.array([*starts, len(rows)])
     stopped = points.rearranged(offsets, np.array(rows), np.array(owners), tids)
     lat, lng = np.array(place).T
     return replace(stopped, lat=lat, lng=lng, location_ids=None)
 
 
-def _of_two(
+def _parts_with_two_stops(
     points: Points, owner: int, rule: StopRule, split_hours: float | None
 ) -> list[list[tuple[int, _Stop]]]:
     """The parts of a trajectory that have at least two stops; none if times are unknown."""
@@ -115,26 +116,26 @@ def _ends(points: Points, owner: int) -> list[tuple[int, _Stop]]:
 def _stops_of(points: Points, owner: int, rule: StopRule) -> Iterator[_Stop]:
     """The stops of one trajectory, in order."""
     start, end = int(points.offsets[owner]), int(points.offsets[owner + 1])
-    where = places(points.lat[start:end], points.lng[start:end])
+    positions = places(points.lat[start:end], points.lng[start:end])
     moment_us = points.moment_us[start:end] if points.moment_us is not None else np.empty(0)
     least_us, radius_km = rule.minutes * MINUTE_US, rule.radius_m / 1000
-    at = 0
-    while at < end - start:
-        # Find the first point outside the radius.
-        after = at + 1
+    first = 0  # the candidate for the first point of a stop, counted from the start
+    while first < end - start:
+        # Find the first later point outside the radius.
+        after = first + 1
         while after < end - start:
-            block = slice(after, after + AT_ONCE)
-            far = distance_km(where.at(at), where.at(block)) > radius_km
-            after += int(far.argmax()) if far.any() else len(far)
-            if far.any():
+            block = slice(after, after + BLOCK_POINTS)
+            is_far = distance_km(positions.at(first), positions.at(block)) > radius_km
+            after += int(is_far.argmax()) if is_far.any() else len(is_far)
+            if is_far.any():
                 break
-        if moment_us[after - 1] - moment_us[at] >= least_us:
-            rows = slice(start + at, start + after)
+        if moment_us[after - 1] - moment_us[first] >= least_us:
+            rows = slice(start + first, start + after)
             lat, lng = mean_lat_lng(points.lat[rows], points.lng[rows])
             yield _Stop(rows, float(lat), float(lng))
-            at = after
+            first = after
         else:
-            at += 1
+            first += 1
 
 
 def _split(
@@ -143,15 +144,17 @@ def _split(
     """The stops, split at long gaps and stays; each with the row that gives its time."""
     part: list[tuple[int, _Stop]] = []
     gap_us = None if split_hours is None else round(split_hours * HOUR_US)
-    left_us: int | None = None
+    departed_us: int | None = None
     for stop in detected:
         arrival, departure = stop.rows.start, stop.rows.stop - 1
-        if gap_us is not None and left_us is not None and moment_us[arrival] - left_us > gap_us:
+        since_us = None if departed_us is None else moment_us[arrival] - departed_us
+        if gap_us is not None and since_us is not None and since_us > gap_us:
             yield part
             part = []
         part.append((arrival, stop))
-        left_us = int(moment_us[departure])
-        if gap_us is not None and left_us - moment_us[arrival] > gap_us:
+        departed_us = int(moment_us[departure])
+        # The place of a long stay also begins the next part: people leave from it.
+        if gap_us is not None and departed_us - moment_us[arrival] > gap_us:
             yield part
             part = [(departure, stop)]
     yield part

@@ -13,7 +13,7 @@ from nomadp.formats.arrow_objects import Frame, is_wgs84
 from nomadp.formats.columns import UNKNOWN_CLOCK, Kind, Table, Times, check, offset_texts
 from nomadp.formats.files import is_parquet, read_table, write_table
 from nomadp.formats.location_files import coordinates, usable_coordinates
-from nomadp.formats.points import Points, grouped, numbers
+from nomadp.formats.points import Points, group_rows, number_names
 from nomadp.formats.presets import COORDINATES, KINDS, PRESETS, Reading
 from nomadp.formats.unreadable import BadRows
 from nomadp.locations import LocationSet
@@ -30,20 +30,20 @@ def read_table_points(
     primary = path.geometry if isinstance(path, Frame) else _geometry_column(path)
     if primary not in (None, *reading.columns) and "geometry" not in reading.columns.values():
         reading = replace(reading, columns={**reading.columns, str(primary): "geometry"})
-    lenient = reading.wishes.lenient
+    lenient = reading.options.lenient
     is_named = locations is not None or (lenient and not reading.thinning.by_place)
-    where = [*COORDINATES, *([{"location_id"}] if is_named else [])]
-    used: dict[str, str] = {}
+    place_columns = [*COORDINATES, *([{"location_id"}] if is_named else [])]
+    column_names: dict[str, str] = {}
 
     def choose(header: Sequence[str]) -> Mapping[str, Kind]:
-        found = reading.mapping(path, header, where)
-        used.update(found)
+        columns = reading.mapping(path, header, place_columns)
+        column_names.update(columns)
         # If a seq gives the order, the datetime may be empty.
-        clock = {"datetime": Kind.MAYBE_MOMENT} if "seq" in found else {}
-        return {theirs: (KINDS | clock)[ours] for ours, theirs in found.items()}
+        clock = {"datetime": Kind.MAYBE_MOMENT} if "seq" in columns else {}
+        return {theirs: (KINDS | clock)[ours] for ours, theirs in columns.items()}
 
-    table = read_table(path, choose, reading.wishes)
-    column = {ours: table.column[theirs] for ours, theirs in used.items()}
+    table = read_table(path, choose, reading.options)
+    column = {ours: table.column[theirs] for ours, theirs in column_names.items()}
     return points_of(replace(table, column=column), locations, lenient=lenient)
 
 
@@ -63,13 +63,13 @@ def points_of(
             code="order_unknown",
         )
     lat, lng = (usable_coordinates if lenient else coordinates)(table, locations)
-    tid, uid, place = (column.get(name) for name in ("tid", "uid", "location_id"))
-    owner, first = grouped([text.codes for text in (uid, tid) if text is not None])
+    tid, uid, location_id = (column.get(name) for name in ("tid", "uid", "location_id"))
+    owner, first = group_rows([text.codes for text in (uid, tid) if text is not None])
     order = np.lexsort((position, owner))
     if "seq" in column and not lenient:
-        again = (np.diff(owner[order]) == 0) & (np.diff(position[order]) == 0)
+        is_repeat = (np.diff(owner[order]) == 0) & (np.diff(position[order]) == 0)
         repeated = np.zeros(table.rows, dtype=bool)
-        repeated[order[1:][again]] = True
+        repeated[order[1:][is_repeat]] = True
         check(
             table,
             repeated,
@@ -81,16 +81,16 @@ def points_of(
         np.concatenate([[0], np.cumsum(np.bincount(owner))]),
         lat[order],
         lng[order],
-        numbers(len(first)) if tid is None else tid.at(first),
+        number_names(len(first)) if tid is None else tid.at(first),
         None if uid is None else uid.at(first),
         None if times is None or times.are_positions else times.values[order],
-        None if place is None else place.at(order),
+        None if location_id is None else location_id.at(order),
         None if times is None or times.local_us is None else times.local_us[order],
     )
-    return _owned(points, table.path) if lenient else points
+    return _with_owner(points, table.path) if lenient else points
 
 
-def _owned(points: Points, path: str) -> Points:
+def _with_owner(points: Points, path: str) -> Points:
     """Points without the rows that have an empty tid or uid."""
     names = (points.tids, points.uids or points.tids)
     is_owned = np.array([bool(tid and uid) for tid, uid in zip(*names, strict=True)])
@@ -99,12 +99,12 @@ def _owned(points: Points, path: str) -> Points:
             f"{path} must have at least one row with a tid or uid, got none",
             code="owner_missing",
         )
-    return points.kept(is_owned[points.owner])
+    return points.select(is_owned[points.owner])
 
 
 def write_table_points(path: Path, points: Points, preset: str = "nomadp") -> None:
     """Write CSV, Parquet, or GeoParquet if the name ends in .geoparquet."""
-    column = _named_as(path, _columns(points, text=not is_parquet(path)), preset)
+    column = _renamed(path, _columns(points, text=not is_parquet(path)), preset)
     if path.suffix != ".geoparquet":
         write_table(path, column)
         return
@@ -123,7 +123,7 @@ def _columns(points: Points, *, text: bool) -> dict[str, Any]:
     column["tid"] = [points.tids[k] for k in owner]
     column["seq"] = points.seq
     if points.moment_us is not None:
-        column["datetime"] = _texts(points) if text else _stamps(points)
+        column["datetime"] = _texts(points) if text else _timestamps(points)
     column |= {"lat": points.lat, "lng": points.lng}
     if points.location_ids is not None:
         column["location_id"] = list(points.location_ids)
@@ -135,11 +135,11 @@ def _texts(points: Points) -> list[str]:
     return offset_texts(moment_us, points.local_us)
 
 
-def _stamps(points: Points) -> Any:
+def _timestamps(points: Points) -> Any:
     """Timestamps with a time zone if all local times have one offset; otherwise text."""
     import pyarrow as pa
 
-    stamps = pa.array(points.moment_us, pa.int64())
+    timestamps = pa.array(points.moment_us, pa.int64())
     offsets_us = np.zeros(0, dtype=np.int64)
     if points.local_us is not None and points.moment_us is not None:
         known = points.local_us != UNKNOWN_CLOCK
@@ -147,18 +147,18 @@ def _stamps(points: Points) -> Any:
         if len(offsets_us) > 1 or not (known.all() or not known.any()):
             return pa.array(_texts(points))
     zone = "UTC" if not len(offsets_us) else _texts(points)[0][-6:]
-    return stamps.cast(pa.timestamp("us", zone))
+    return timestamps.cast(pa.timestamp("us", zone))
 
 
-def _named_as(path: Path, column: dict[str, Any], preset: str) -> dict[str, Any]:
+def _renamed(path: Path, column: dict[str, Any], preset: str) -> dict[str, Any]:
     names = PRESETS[preset]
-    lacking = [name for name in names if name not in (*column, "geometry")]
-    if preset != "nomadp" and lacking:
+    missing = [name for name in names if name not in (*column, "geometry")]
+    if preset != "nomadp" and missing:
         raise SchemaError(
-            f"{path}: points must have {' and '.join(lacking)} for the preset {preset}, but "
+            f"{path}: points must have {' and '.join(missing)} for the preset {preset}, but "
             "they do not; write them without a preset",
             code="columns_missing",
-            missing=tuple(lacking),
+            missing=tuple(missing),
         )
     return {names[ours]: values for ours, values in column.items() if ours in names}
 

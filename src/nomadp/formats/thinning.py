@@ -1,7 +1,7 @@
 """Rules that reduce the number of points: at intervals, evenly along the way, or only stops.
 
 A GPS track has one point per second, but a mechanism needs only a few per trajectory. A rule
-maps points to points. It describes itself in words and depends on no other person's data.
+maps points to points. It has a description for people and uses no other person's data.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from nomadp.formats.columns import UNKNOWN_CLOCK
 from nomadp.formats.points import Points
 from nomadp.formats.stops import StopRule, stops
 
-__all__ = ["Thinning", "along", "every"]
+__all__ = ["Thinning", "evenly_spaced", "first_in_intervals"]
 
 SECOND_US = 1_000_000
 
@@ -45,7 +45,7 @@ class Thinning:
             )
 
     def __str__(self) -> str:
-        """The rules in words, with all parameters."""
+        """A description of the rules with all parameters."""
         rules = []
         if self.stops is not None:
             rules.append(str(self.stops))
@@ -83,13 +83,13 @@ class Thinning:
             thinned = points if split_hours is None else points.split(split_hours)
         has_times = not always or points.moment_us is not None
         if thinned is not None and self.every_s is not None and has_times:
-            thinned = every(thinned, self.every_s)
-        return (
-            thinned if thinned is None or self.points is None else along(thinned, self.points)
-        )
+            thinned = first_in_intervals(thinned, self.every_s)
+        if thinned is None or self.points is None:
+            return thinned
+        return evenly_spaced(thinned, self.points)
 
 
-def every(points: Points, interval_s: float) -> Points:
+def first_in_intervals(points: Points, interval_s: float) -> Points:
     """The first point of each interval since a trajectory's first point, and its last point."""
     if points.moment_us is None:
         raise DomainError(
@@ -101,69 +101,70 @@ def every(points: Points, interval_s: float) -> Points:
     keep = np.ones(len(points), dtype=np.bool_)
     keep[1:] = (np.diff(interval) != 0) | (np.diff(points.owner) != 0)
     keep[points.offsets[1:] - 1] = True
-    return points.kept(keep)
+    return points.select(keep)
 
 
-def along(points: Points, count: int) -> Points:
+def evenly_spaced(points: Points, count: int) -> Points:
     """Every trajectory as ``count`` points, evenly spaced along its length.
 
     A trajectory that never moves repeats its place. Location ids are dropped, because new
     points lie between the named ones.
     """
     first, last = points.offsets[:-1], points.offsets[1:] - 1
-    way_km = np.cumsum(points.steps_km())
-    begin_km, whole_km = way_km[first], way_km[last] - way_km[first]
+    # The position along all trajectories joined end to end, so that one search serves all.
+    along_km = np.cumsum(points.steps_km())
+    start_km, length_km = along_km[first], along_km[last] - along_km[first]
     share = np.linspace(0.0, 1.0, count)
-    target_km = (begin_km[:, np.newaxis] + whole_km[:, np.newaxis] * share).ravel()
-    # The two points between which each new point lies, and where between them.
+    target_km = (start_km[:, np.newaxis] + length_km[:, np.newaxis] * share).ravel()
+    # For each new point: the two points between which it lies, and the fraction of the way.
     trajectory = np.repeat(np.arange(len(first)), count)
-    after = np.clip(np.searchsorted(way_km, target_km), first[trajectory], last[trajectory])
+    after = np.clip(np.searchsorted(along_km, target_km), first[trajectory], last[trajectory])
     before = np.maximum(after - 1, first[trajectory])
-    gap_km = way_km[after] - way_km[before]
-    part = np.where(
-        gap_km > 0, (target_km - way_km[before]) / np.where(gap_km > 0, gap_km, 1), 1.0
+    gap_km = along_km[after] - along_km[before]
+    weight = np.where(
+        gap_km > 0, (target_km - along_km[before]) / np.where(gap_km > 0, gap_km, 1), 1.0
     )
-    part = np.clip(part, 0.0, 1.0)
+    weight = np.clip(weight, 0.0, 1.0)
     # Both ends are copied, so that rounding cannot change them.
     ends = {0: first, count - 1: last}
     for k, row in ends.items():
         before[k::count] = after[k::count] = row
-        part[k::count] = 0.0
+        weight[k::count] = 0.0
     return Points(
         np.arange(len(first) + 1) * count,
-        _between(points.lat, before, after, part),
-        _turned(points.lng, before, after, part),
+        _interpolate(points.lat, before, after, weight),
+        _interpolate_lng(points.lng, before, after, weight),
         points.tids,
         points.uids,
-        _moments(points.moment_us, before, after, part),
+        _interpolate_moments(points.moment_us, before, after, weight),
         None,
-        _clocks(points, before, after, part),
+        _interpolate_local_times(points, before, after, weight),
     )
 
 
-def _between(column: Any, before: Any, after: Any, part: Any) -> Any:
-    return column[before] + (column[after] - column[before]) * part
+def _interpolate(column: Any, before: Any, after: Any, weight: Any) -> Any:
+    return column[before] + (column[after] - column[before]) * weight
 
 
-def _turned(lng: Any, before: Any, after: Any, part: Any) -> Any:
-    """Longitudes interpolated the short way round, also across the date line."""
+def _interpolate_lng(lng: Any, before: Any, after: Any, weight: Any) -> Any:
+    """Longitudes interpolated the shorter way round, also across the date line."""
     turn = lng[after] - lng[before]
     turn = turn - 360.0 * np.round(turn / 360.0)
-    turned = lng[before] + turn * part
+    turned = lng[before] + turn * weight
     return np.where(np.abs(turned) > 180.0, turned - 360.0 * np.sign(turned), turned)
 
 
-def _clocks(points: Points, before: Any, after: Any, part: Any) -> Any:
-    """Local times with the offset of the point before; unknown if that one's is unknown."""
+def _interpolate_local_times(points: Points, before: Any, after: Any, weight: Any) -> Any:
+    """Local times with the offset of the point before, or unknown if that is unknown."""
     if points.moment_us is None or points.local_us is None:
         return None
-    moment_us = _moments(points.moment_us, before, after, part)
+    moment_us = _interpolate_moments(points.moment_us, before, after, weight)
     local_us = points.local_us[before]
     offset_us = local_us - points.moment_us[before]
     return np.where(local_us == UNKNOWN_CLOCK, UNKNOWN_CLOCK, moment_us + offset_us)
 
 
-def _moments(column: Any, before: Any, after: Any, part: Any) -> Any:
+def _interpolate_moments(column: Any, before: Any, after: Any, weight: Any) -> Any:
     if column is None:
         return None
-    return column[before] + np.rint((column[after] - column[before]) * part).astype(np.int64)
+    return column[before] + np.rint((column[after] - column[before]) * weight).astype(np.int64)

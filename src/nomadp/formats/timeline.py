@@ -13,7 +13,7 @@ from nomadp.formats.fixes import (
     Fix,
     Instant,
     Place,
-    fixed,
+    fix_or_none,
     instant,
     number,
     spread,
@@ -35,19 +35,19 @@ def timeline_fixes(
         for segment in stream.elements():
             yield from segment_fixes(segment, zone)
         return
-    found = unread = 0
+    n_fixes = n_unread_signals = 0
     for name in stream.members():
         if name == "semanticSegments":
             for segment in stream.elements():
                 for fix in segment_fixes(segment, zone):
-                    found += fix is not None
+                    n_fixes += fix is not None
                     yield fix
         elif name == "rawSignals" and raw_signals:
             for signal in stream.elements():
                 yield from raw_fixes(signal, zone)
         else:
-            unread += stream.skip() and name == "rawSignals"
-    if unread and not found:
+            n_unread_signals += stream.skip() and name == "rawSignals"
+    if n_unread_signals and not n_fixes:
         raise BadContent(code="raw_only")
 
 
@@ -56,17 +56,17 @@ def segment_fixes(segment: Any, zone: tzinfo | None = None) -> Iterator[Fix | No
     if not isinstance(segment, Mapping):
         yield None
         return
-    clock = segment.get("startTimeTimezoneUtcOffsetMinutes")
-    begin = instant(segment.get("startTime"), zone, clock)
-    end = instant(segment.get("endTime"), zone, clock)
+    offset_minutes = segment.get("startTimeTimezoneUtcOffsetMinutes")
+    begin = instant(segment.get("startTime"), zone, offset_minutes)
+    end = instant(segment.get("endTime"), zone, offset_minutes)
     path = segment.get("timelinePath")
     for point in path if isinstance(path, list) else ():
         yield _path_fix(point, begin, end, zone)
     visit, activity = segment.get("visit"), segment.get("activity")
     if isinstance(visit, Mapping):
         candidate = visit.get("topCandidate")
-        visited = _where(candidate.get("placeLocation")) if _is_map(candidate) else None
-        yield from spread(begin, end, [visited, visited])
+        visited_place = _where(candidate.get("placeLocation")) if _is_map(candidate) else None
+        yield from spread(begin, end, [visited_place, visited_place])
     if isinstance(activity, Mapping):
         yield from spread(
             begin, end, [_where(activity.get("start")), _where(activity.get("end"))]
@@ -77,7 +77,7 @@ def raw_fixes(signal: Any, zone: tzinfo | None = None) -> Iterator[Fix | None]:
     """The fix of a position. Network scans and activity guesses are ignored."""
     position = signal.get("position") if _is_map(signal) else None
     if _is_map(position):
-        yield fixed(instant(position.get("timestamp"), zone), _where(position))
+        yield fix_or_none(instant(position.get("timestamp"), zone), _where(position))
 
 
 def _path_fix(
@@ -89,27 +89,27 @@ def _path_fix(
     at = instant(point.get("time"), zone)
     if at is not None and begin is not None:
         at = Instant(
-            at.moment_us, at.local_us if point["time"][-1] != "Z" else _shown(at, begin)
+            at.moment_us, at.local_us if point["time"][-1] != "Z" else _local_us(at, begin)
         )
     if at is None:
-        at = _after(begin, end, point.get("durationMinutesOffsetFromStartTime"))
-    return fixed(at, text_place(point.get("point")))
+        at = _instant_after(begin, end, point.get("durationMinutesOffsetFromStartTime"))
+    return fix_or_none(at, text_place(point.get("point")))
 
 
-def _shown(at: Instant, begin: Instant) -> int:
+def _local_us(at: Instant, begin: Instant) -> int:
     """The local time of a time in UTC, with the offset of its segment."""
     return at.moment_us + begin.local_us - begin.moment_us
 
 
-def _after(begin: Instant | None, end: Instant | None, minutes: Any) -> Instant | None:
+def _instant_after(begin: Instant | None, end: Instant | None, minutes: Any) -> Instant | None:
     """The instant at an offset in minutes; None if it is outside the segment."""
-    count = number(minutes)
-    if begin is None or end is None or count is None or not 0 <= count <= 1e6:
+    n_minutes = number(minutes)
+    if begin is None or end is None or n_minutes is None or not 0 <= n_minutes <= 1e6:
         return None
-    after_us = round(count * MINUTE_US)
-    if begin.moment_us + after_us > end.moment_us:
+    elapsed_us = round(n_minutes * MINUTE_US)
+    if begin.moment_us + elapsed_us > end.moment_us:
         return None
-    return Instant(begin.moment_us + after_us, begin.local_us + after_us)
+    return Instant(begin.moment_us + elapsed_us, begin.local_us + elapsed_us)
 
 
 def _where(value: Any) -> Place | None:

@@ -13,18 +13,26 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nomadp.errors import DomainError, SchemaError
-from nomadp.formats.columns import BadValue, Wishes
+from nomadp.formats.columns import BadValue, ReadOptions
 from nomadp.formats.parquet_files import UTC_NAMES, moments_of
 from nomadp.formats.points import hours_of
 from nomadp.locations import LocationSet
 from nomadp.sequences import Indices
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["TRAJECTORY_SCHEMA", "WHEN", "as_text", "flat", "ids_of", "texts", "trajectories_of"]
+__all__ = [
+    "TRAJECTORY_SCHEMA",
+    "BEGIN",
+    "as_text",
+    "list_parts",
+    "id_column",
+    "texts",
+    "trajectories_of",
+]
 
 TRAJECTORY_SCHEMA = pa.schema([("tid", pa.string()), ("location_ids", pa.list_(pa.string()))])
 """The input schema. Whole numbers and other string and list types are also accepted."""
-WHEN = "datetime"
+BEGIN = "datetime"
 """An optional column: when a trajectory begins."""
 
 
@@ -36,17 +44,17 @@ def trajectories_of(
     With ``hours``, the column `datetime` gives the local time at which each begins.
     """
     tids = texts("tid", _column(batch, "tid"))
-    empty = pc.sum(pc.equal(pc.binary_length(tids), 0)).as_py()
-    if empty:
+    n_empty = pc.sum(pc.equal(pc.binary_length(tids), 0)).as_py()
+    if n_empty:
         raise SchemaError(
-            f"tid must not be empty, got {empty} empty of {len(tids)}",
+            f"tid must not be empty, got {n_empty} empty of {len(tids)}",
             code="value_empty",
             column="tid",
-            empty=empty,
+            empty=n_empty,
         )
-    offsets, items = flat(_column(batch, "location_ids"))
+    offsets, items = list_parts(_column(batch, "location_ids"))
     ids = texts("location_ids", items)
-    index = pc.index_in(ids, value_set=ids_of(locations).cast(ids.type))
+    index = pc.index_in(ids, value_set=id_column(locations).cast(ids.type))
     if index.null_count:
         raise DomainError(
             f"every location id must be in the location set of {len(locations)}, got "
@@ -57,29 +65,31 @@ def trajectories_of(
             points=len(index),
             size=len(locations),
         )
-    when = _hours(batch) if hours else None
-    return TrajectorySet(offsets, index.to_numpy(), tuple(tids.to_pylist()), when)
+    hours_of_week = _hours(batch) if hours else None
+    return TrajectorySet(offsets, index.to_numpy(), tuple(tids.to_pylist()), hours_of_week)
 
 
 def _hours(batch: pa.RecordBatch) -> Indices | None:
-    """The hour of the week in which each begins; None without local times."""
-    if WHEN not in batch.schema.names or batch.column(WHEN).null_count == batch.num_rows:
+    """The hour of the week in which each trajectory begins; None without local times."""
+    if BEGIN not in batch.schema.names or batch.column(BEGIN).null_count == batch.num_rows:
         return None
-    if _is_in_utc(batch.column(WHEN)):
+    if _is_in_utc(batch.column(BEGIN)):
         raise SchemaError(
-            f"{WHEN} must be the local time at which a trajectory begins, with or without an "
+            f"{BEGIN} must be the local time at which a trajectory begins, with or without an "
             "offset or time zone, but it is in UTC (Z); write +00:00 if the local time is UTC",
             code="times_in_utc",
         )
     try:
         # Times without a zone are local times, so any zone will do.
-        times = moments_of(pa.chunked_array([_column(batch, WHEN)]), Wishes(UTC, hours=True))
+        times = moments_of(
+            pa.chunked_array([_column(batch, BEGIN)]), ReadOptions(UTC, hours=True)
+        )
     except BadValue as bad:
         rule, facts = bad.rule, bad.facts
     else:
         return hours_of(times.local_us) if times and times.local_us is not None else None
     # Raised outside the handler: the original error may quote the batch.
-    raise SchemaError(f"{WHEN} {rule}", column=WHEN, **facts)
+    raise SchemaError(f"{BEGIN} {rule}", column=BEGIN, **facts)
 
 
 def _is_in_utc(column: Any) -> bool:
@@ -108,7 +118,7 @@ def _column(batch: pa.RecordBatch, name: str) -> Any:
     return column
 
 
-def flat(lists: Any) -> tuple[Any, Any]:
+def list_parts(lists: Any) -> tuple[Any, Any]:
     """The offsets of the lists, and the items of all lists."""
     kind = lists.type
     if pa.types.is_fixed_size_list(kind):
@@ -157,6 +167,6 @@ def as_text(name: str, column: Any) -> Any:
 
 
 @lru_cache(maxsize=4)
-def ids_of(locations: LocationSet) -> Any:
+def id_column(locations: LocationSet) -> Any:
     """The ids as an Arrow column, cached so that it is not built for every batch."""
     return pa.array(locations.ids, pa.string())

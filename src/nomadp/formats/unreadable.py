@@ -7,7 +7,7 @@ from nomadp.errors import SchemaError
 
 __all__ = ["REASONS", "BadContent", "BadRows", "Unreadable"]
 
-READS = (
+SUPPORTED_JSON = (
     "GeoJSON with features, a Google Timeline (Android or iOS), Records.json, a month of a "
     "Semantic Location History, Overland or OwnTracks"
 )
@@ -15,7 +15,7 @@ READS = (
 REASONS = {
     "not_json": "must be well-formed JSON, but it is truncated or damaged; export it again",
     "not_utf8": "must be encoded in UTF-8, but it is not; save it as UTF-8",
-    "unknown_json": f"must be {READS}, but it is other JSON",
+    "unknown_json": f"must be {SUPPORTED_JSON}, but it is other JSON",
     "timeline_edits": (
         "contains the edits of a Google Timeline, which are not trajectories; use the phone's "
         "Timeline export, or Records.json from the same archive"

@@ -13,7 +13,7 @@ from nomadp.formats.unreadable import BadContent
 __all__ = ["XmlStream", "root_of"]
 
 CHUNK_BYTES = 1 << 16
-DEEPEST = 100
+MAX_DEPTH = 100
 SEPARATOR = "|"
 
 
@@ -25,8 +25,8 @@ class XmlStream:
         parser.buffer_text = True
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
-        parser.CharacterDataHandler = self._read
-        parser.StartDoctypeDeclHandler = self._refuse
+        parser.CharacterDataHandler = self._add_text
+        parser.StartDoctypeDeclHandler = self._reject_doctype
         self._parser = parser
         self.open: list[str] = []
         self._text: list[str] | None = None
@@ -62,7 +62,7 @@ class XmlStream:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         local = name.rpartition(SEPARATOR)[2]
-        if len(self.open) >= DEEPEST:
+        if len(self.open) >= MAX_DEPTH:
             raise BadContent(code="too_deep")
         self._text = [] if self.start(local, attributes) else None
         self.open.append(local)
@@ -72,11 +72,11 @@ class XmlStream:
         text, self._text = "".join(self._text or ()), None
         self.end(local, text)
 
-    def _read(self, text: str) -> None:
+    def _add_text(self, text: str) -> None:
         if self._text is not None:
             self._text.append(text)
 
-    def _refuse(self, name: str, *declaration: Any) -> None:
+    def _reject_doctype(self, name: str, *declaration: Any) -> None:
         raise BadContent(code="web_page" if name.lower() == "html" else "doctype")
 
 

@@ -26,11 +26,11 @@ __all__ = [
     "GeoObject",
     "is_geo",
     "polygons_bytes",
-    "polygons_in",
+    "polygons_of",
     "read_polygons",
     "read_zones",
     "write_polygons",
-    "zones_by",
+    "zones_from",
 ]
 
 log = logging.getLogger(__name__)
@@ -43,9 +43,12 @@ class GeoObject(Protocol):
     def __geo_interface__(self) -> Mapping[str, Any]: ...
 
 
-def is_geo(found: object) -> TypeGuard[GeoObject]:
-    """Whether an object has the property. It is not called: that may be slow, or fail."""
-    return inspect.getattr_static(found, "__geo_interface__", None) is not None
+def is_geo(value: object) -> TypeGuard[GeoObject]:
+    """Whether an object has the property `__geo_interface__`.
+
+    The property is not evaluated, because that may be slow or fail.
+    """
+    return inspect.getattr_static(value, "__geo_interface__", None) is not None
 
 
 GEOJSON = (".geojson", ".json")
@@ -74,58 +77,58 @@ def read_polygons(
 ) -> tuple[list[list[Floats]], list[str]]:
     """The polygons of a file (a border and its holes each), and the name of each."""
     if not isinstance(path, str | PathLike):
-        return polygons_in(_framed(path), name)
-    found = file_path(path, GEOJSON)
-    check_readable(found)
-    return polygons_in(file_source(found), name)
+        return polygons_of(_geojson_source(path), name)
+    file = file_path(path, GEOJSON)
+    check_readable(file)
+    return polygons_of(file_source(file), name)
 
 
-def _framed(areas: Any) -> ByteSource:
-    named = f"the given {type(areas).__name__}"
+def _geojson_source(areas: Any) -> ByteSource:
+    label = f"the given {type(areas).__name__}"
     try:
         if getattr(areas, "crs", None) is not None:
             areas = areas.to_crs(4326)
         content = json.dumps(areas.__geo_interface__, default=str).encode()
     except Exception as error:  # whatever GeoPandas, its projections or others raise
-        why = " ".join(f"{type(error).__name__}: {error}".split())[:150]
+        cause = " ".join(f"{type(error).__name__}: {error}".split())[:150]
         raise SchemaError(
-            f"{named} must have polygons that can be converted to longitude and latitude, got "
-            f"{why}; set its geometry and its crs",
+            f"{label} must have polygons that can be converted to longitude and latitude, got "
+            f"{cause}; set its geometry and its crs",
             code="geometry_unreadable",
             cause=type(error).__name__,
         ) from error
-    return ByteSource(named, lambda: io.BytesIO(content), len(content))
+    return ByteSource(label, lambda: io.BytesIO(content), len(content))
 
 
-def polygons_in(
-    found: ByteSource, name: str | None = None
+def polygons_of(
+    source: ByteSource, name: str | None = None
 ) -> tuple[list[list[Floats]], list[str]]:
     """Like `read_polygons`, from a source of bytes."""
-    _check_most(found, found.size / 1e6, MEGABYTES_MAX, "MB")
-    listed = features(found)
+    _check_at_most(source, source.size / 1e6, MEGABYTES_MAX, "MB")
+    all_features = features(source)
     try:
-        parts = [_polygons(row, each["geometry"]) for row, each in enumerate(listed)]
+        parts = [_polygons(row, item["geometry"]) for row, item in enumerate(all_features)]
         names = [
-            _name(row, each, name)
-            for row, each in enumerate(listed)
-            for _ in parts[row]  # as often as it has polygons
+            _name(row, item, name)
+            for row, item in enumerate(all_features)
+            for _ in parts[row]  # one name for each of its polygons
         ]
     except BadValue as bad:
         raise SchemaError(
-            f"{found}: feature {bad.row + 1} {bad.rule}", feature=bad.row + 1, **bad.facts
+            f"{source}: feature {bad.row + 1} {bad.rule}", feature=bad.row + 1, **bad.facts
         ) from None
-    polygons = [polygon for each in parts for polygon in each]
+    polygons = [polygon for part in parts for polygon in part]
     if not polygons:
         raise SchemaError(
-            f"{found} must have at least one Polygon or MultiPolygon, got none in "
-            f"{len(listed)} features",
+            f"{source} must have at least one Polygon or MultiPolygon, got none in "
+            f"{len(all_features)} features",
             code="no_polygons",
-            features=len(listed),
+            features=len(all_features),
         )
     corners = sum(len(ring) for polygon in polygons for ring in polygon)
-    _check_most(found, corners, CORNERS_MAX, "corners")
+    _check_at_most(source, corners, CORNERS_MAX, "corners")
     log.info(
-        f"{found}: {len(set(names))} areas by {name or ' or '.join(NAMES)}; ignored "
+        f"{source}: {len(set(names))} areas by {name or ' or '.join(NAMES)}; ignored "
         f"{parts.count([])} features that are no polygons"
     )
     return polygons, names
@@ -137,13 +140,13 @@ def write_polygons(path: Path, polygons: Mapping[str, Sequence[Polygon]]) -> Non
 
 
 def polygons_bytes(polygons: Mapping[str, Sequence[Polygon]]) -> bytes:
-    """The contents of such a file."""
-    made = (
+    """The contents of a file for `read_polygons`."""
+    all_features = (
         feature("Polygon", [*map(_closed, polygon)], name=name)
-        for name, each in polygons.items()
-        for polygon in each
+        for name, name_polygons in polygons.items()
+        for polygon in name_polygons
     )
-    return "".join(feature_text(made)).encode()
+    return "".join(feature_text(all_features)).encode()
 
 
 def _closed(ring: Any) -> list[list[float]]:
@@ -152,26 +155,26 @@ def _closed(ring: Any) -> list[list[float]]:
     return corner if corner[0] == corner[-1] else [*corner, corner[0]]
 
 
-def _check_most(path: ByteSource, count: float, most: int, what: str) -> None:
+def _check_at_most(path: ByteSource, count: float, most: int, unit: str) -> None:
     if count > most:
         raise SchemaError(
-            f"{path} must have at most {most} {what}, got {count:.0f}; simplify its polygons",
+            f"{path} must have at most {most} {unit}, got {count:.0f}; simplify its polygons",
             code="polygons_too_large",
-            unit=what,
+            unit=unit,
             most=most,
         )
 
 
-def zones_by(rule: str | Path, locations: LocationSet) -> Zones:
+def zones_from(rule: str | Path, locations: LocationSet) -> Zones:
     """Zones as given on a command line: by a rule, or by a file of polygons."""
     return zones_of(locations, rule) if isinstance(rule, str) else read_zones(rule, locations)
 
 
 def _name(row: int, feature: Mapping[str, Any], name: str | None) -> str:
     """The name of a feature as text: one of its properties, or its id."""
-    known = {"id": feature.get("id")} | feature["properties"]
+    properties = {"id": feature.get("id")} | feature["properties"]
     keys = NAMES if name is None else (name,)
-    value = next((known[key] for key in keys if known.get(key) is not None), None)
+    value = next((properties[key] for key in keys if properties.get(key) is not None), None)
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
         raise BadValue(
             row,
@@ -184,16 +187,16 @@ def _name(row: int, feature: Mapping[str, Any], name: str | None) -> str:
 def _polygons(row: int, geometry: Mapping[str, Any]) -> list[list[Floats]]:
     """The polygons of a geometry; none for geometries of another type."""
     kind = geometry.get("type")
-    place: Any = geometry.get("coordinates")
+    coordinates: Any = geometry.get("coordinates")
     if kind not in ("Polygon", "MultiPolygon"):
         return []
-    parts = [place] if kind == "Polygon" else place
-    if not _filled(parts) or not all(_filled(rings) for rings in parts):
+    parts = [coordinates] if kind == "Polygon" else coordinates
+    if not _is_nonempty_list(parts) or not all(_is_nonempty_list(rings) for rings in parts):
         raise BadValue(row, "must have coordinates", code="coordinates_missing")
     return [[_ring(row, ring) for ring in rings] for rings in parts]
 
 
-def _filled(value: Any) -> bool:
+def _is_nonempty_list(value: Any) -> bool:
     return isinstance(value, list) and bool(value)
 
 

@@ -16,8 +16,8 @@ import numpy as np
 
 import nomadp
 from nomadp.errors import DomainError, InvalidArgument, SchemaError, WrongType
-from nomadp.formats.archives import inside
-from nomadp.formats.atomic import written_whole
+from nomadp.formats.archives import zip_entries
+from nomadp.formats.atomic import write_atomically
 from nomadp.formats.measured_file import AnyPath
 from nomadp.formats.unreadable import Unreadable
 from nomadp.inference.decode import groups_from
@@ -90,7 +90,7 @@ class Model:
         """Save the model to one file, atomically."""
         content = io.BytesIO()
         np.savez_compressed(content, **_arrays(self))
-        written_whole({Path(path): lambda part: part.write_bytes(content.getvalue())})
+        write_atomically({Path(path): lambda part: part.write_bytes(content.getvalue())})
 
     @classmethod
     def read(cls, path: AnyPath, mechanism: Mechanism, counts: Counts | None = None) -> "Model":
@@ -236,7 +236,7 @@ def _loaded(path: Path) -> dict[str, Any]:
     try:
         size = path.stat().st_size
         if size <= _BYTES_MAX:
-            inside(path)  # refuses archives that expand too much
+            zip_entries(path)  # refuses archives that expand too much
             with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
                 return {name: file[name] for name in file.files}
     except Unreadable as refusal:

@@ -1,4 +1,4 @@
-"""What a browser gets: the pages as web/build.py built them, with what may run in them."""
+"""The pages that web/build.py built for browsers, and their Content-Security-Policy."""
 
 import gzip
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     ]
 )
-"""Nothing is loaded from elsewhere, and nothing that is written into a page runs."""
+"""Pages load nothing from other hosts and run no inline scripts."""
 NOT_BUILT = (
     "The pages of this collector are not built; in a clone of the repository, build them "
     "with: python3 dev.py web"
@@ -37,7 +37,7 @@ _TYPES = {
 
 @dataclass(frozen=True, eq=False)
 class PageFile:
-    """One that never changes under its name, but for the pages themselves."""
+    """A file that browsers get. Assets never change under the same name; pages may."""
 
     name: str
     content: bytes
@@ -48,19 +48,19 @@ class PageFile:
         return _TYPES.get(ending, "application/octet-stream")
 
     @cached_property
-    def zipped(self) -> bytes:
+    def gzipped(self) -> bytes:
         return gzip.compress(self.content, mtime=0)
 
 
 def built_pages(folder: Traversable | None = None) -> dict[str, PageFile]:
-    """The pages and their assets by name; nothing if they were not built."""
-    found = folder or files("nomadp.pages").joinpath("static")
-    if not found.joinpath(INDEX).is_file():
+    """The pages and their assets by name; empty if they were not built."""
+    static = folder or files("nomadp.pages").joinpath("static")
+    if not static.joinpath(INDEX).is_file():
         return {}
-    pages = [PageFile(name, found.joinpath(name).read_bytes()) for name in (INDEX, CONTRIBUTE)]
+    pages = [PageFile(name, static.joinpath(name).read_bytes()) for name in (INDEX, CONTRIBUTE)]
     assets = [
-        PageFile(each.name, each.read_bytes())
-        for each in found.joinpath(ASSETS).iterdir()
-        if each.is_file()
+        PageFile(file.name, file.read_bytes())
+        for file in static.joinpath(ASSETS).iterdir()
+        if file.is_file()
     ]
-    return {each.name: each for each in [*pages, *assets]}
+    return {file.name: file for file in [*pages, *assets]}

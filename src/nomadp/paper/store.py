@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from nomadp.engine.workers import run_all
-from nomadp.formats.atomic import write_whole
+from nomadp.formats.atomic import write_file
 from nomadp.paper.cells import Cell, Work
 from nomadp.paper.datasets import Catalogue
 
@@ -53,7 +53,7 @@ class Store:
         seconds = round(time.perf_counter() - started_s, 3)
         record = {"identity": identity, "result": result, "seconds": seconds}
         content = json.dumps(record, indent=1, allow_nan=False).encode()
-        write_whole(self._path(work, identity), content)
+        write_file(self._path(work, identity), content)
 
     def remove_abandoned_parts(self) -> None:
         """What a killed run was in the middle of writing."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nomadp.errors import DomainError
-from nomadp.formats.atomic import write_whole
+from nomadp.formats.atomic import write_file
 from nomadp.paper.cells import Audit, Work
 from nomadp.paper.datasets import Catalogue
 from nomadp.paper.figures import rendered
@@ -87,9 +87,9 @@ class Paper:
                 "svg": svg.encode(),
             }
             for suffix, content in contents.items():
-                written.append(write_whole(self.out / f"{experiment.name}.{suffix}", content))
+                written.append(write_file(self.out / f"{experiment.name}.{suffix}", content))
         page = render(done, results, drawings).encode()
-        return [write_whole(self.out / REPORT, page), *written]
+        return [write_file(self.out / REPORT, page), *written]
 
     def _remember(self) -> None:
         """For a report without computing: only this file knows a path of this machine."""
@@ -99,7 +99,7 @@ class Paper:
             "data": None if folder is None else os.path.realpath(folder),
             "plan": asdict(self.plan),
         }
-        write_whole(self.out / RUN, f"{json.dumps(content, indent=1)}\n".encode())
+        write_file(self.out / RUN, f"{json.dumps(content, indent=1)}\n".encode())
 
 
 def reopened(out: Path) -> Paper:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from nomadp.errors import TaskRefused
-from nomadp.formats.atomic import written_whole
+from nomadp.formats.atomic import write_atomically
 from nomadp.mechanisms.atlas import PinnedCodebooks
 from nomadp.protocol.bundle import TaskBundle
 from nomadp.protocol.ceilings import TASK_BYTES_MAX
@@ -29,7 +29,7 @@ def write_task_folder(path: Path, bundle: TaskBundle) -> Path:
         path / name: lambda part, content=content: part.write_bytes(content)
         for name, content in contents.items()
     }
-    written_whole(writes)  # type: ignore[arg-type]  # a lambda has no types
+    write_atomically(writes)  # type: ignore[arg-type]  # a lambda has no types
     for name in {*FILE_NAMES.values(), "outlines.geojson"} - set(contents):
         (path / name).unlink(missing_ok=True)
     return path
@@ -54,9 +54,9 @@ def read_codebook(path: Path) -> PinnedCodebooks:
     """Read a codebook: atlas.json of a task, or a file of ``nomadp codebook build``."""
     if path.suffix == Path(FILE_NAMES["atlas"]).suffix:
         return parse_atlas(_content(path, FILE_BYTES_MAX))
-    from nomadp.formats.codebook_files import read_atlas  # devices read no Parquet
+    from nomadp.formats.codebook_files import read_codebooks  # devices read no Parquet
 
-    return read_atlas(path)
+    return read_codebooks(path)
 
 
 def _content(path: Path, most: int) -> bytes:

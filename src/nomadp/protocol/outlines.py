@@ -13,7 +13,7 @@ import numpy as np
 
 from nomadp.errors import NomadpError, TaskRefused
 from nomadp.formats.archives import ByteSource
-from nomadp.formats.zone_files import polygons_bytes, polygons_in
+from nomadp.formats.zone_files import polygons_bytes, polygons_of
 from nomadp.protocol.bundle import TaskBundle
 from nomadp.protocol.canonical import unique_object
 from nomadp.zones import Zones, polygon_zones
@@ -78,7 +78,7 @@ def with_outlines(bundle: TaskBundle, content: bytes) -> TaskBundle:
         ) from None
     source = ByteSource(OUTLINES_FILE, lambda: io.BytesIO(content), len(content))
     try:
-        drawn = polygon_zones(bundle.locations, *polygons_in(source))
+        drawn = polygon_zones(bundle.locations, *polygons_of(source))
     except NomadpError as refusal:
         raise TaskRefused(str(refusal), **vars(refusal)) from refusal
     # Compared by name, since the order of zones in a file does not matter.

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nomadp.errors import SchemaError
-from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, as_text, flat, ids_of
+from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, as_text, id_column, list_parts
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
@@ -54,7 +54,7 @@ def batch_of(
         kind, values = VALUE_SCHEMA, pa.array(sequences.locations, pa.int64())
     else:
         sequences.check_size(len(locations))
-        ids = ids_of(locations)
+        ids = id_column(locations)
         kind, values = TRAJECTORY_SCHEMA, ids.take(pa.array(sequences.locations))
     offsets = pa.array(sequences.offsets, pa.int32())  # more than 2^31 points are refused
     lists = pa.ListArray.from_arrays(offsets, values)
@@ -87,7 +87,7 @@ class ReportColumns(NamedTuple):
 def columns_of(batch: pa.RecordBatch, domain: Domain) -> ReportColumns:
     """The readable reports of a batch in order, without their transcripts."""
     batch, empty = _nonempty_rows(batch, domain)
-    offsets, items = flat(batch[nested_column(domain)])
+    offsets, items = list_parts(batch[nested_column(domain)])
     indices = _domain_indices(items, domain)
     numbers, unreadable = _number_column(batch)
     tid, refused = as_text("tid", batch["tid"]), {NOTHING: empty} if empty else {}
@@ -110,7 +110,7 @@ def columns_of(batch: pa.RecordBatch, domain: Domain) -> ReportColumns:
 def raw_reports_of(batch: pa.RecordBatch, domain: Domain) -> RawReports:
     """The readable reports of a batch in order."""
     batch, empty = _nonempty_rows(batch, domain)
-    offsets, items = flat(batch[nested_column(domain)])
+    offsets, items = list_parts(batch[nested_column(domain)])
     indices = _domain_indices(items, domain)
     names = tuple(as_text("tid", batch["tid"]).to_pylist())
     numbers, unreadable = _number_column(batch)
@@ -160,7 +160,7 @@ def _domain_indices(items: Any, domain: Domain) -> Ints:
         values = pc.fill_null(pc.if_else(inside, items, None).cast(pa.int64()), -1)
         return np.asarray(values.to_numpy(zero_copy_only=False))
     items = as_text("location_ids", items)
-    known = ids_of(domain).cast(items.type)
+    known = id_column(domain).cast(items.type)
     indices = pc.index_in(items, value_set=known, skip_nulls=True)
     return np.asarray(pc.fill_null(indices, -1).to_numpy(), dtype=np.int64)
 

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nomadp.errors import DomainError, NomadpError, NotPrivateError, OutputError, SchemaError
-from nomadp.formats.arrow_objects import Frame, Source, framed
-from nomadp.formats.atomic import written_whole
+from nomadp.formats.arrow_objects import Frame, Source, as_frame
+from nomadp.formats.atomic import write_atomically
 from nomadp.formats.files import (
-    beside,
     check_readable,
     file_path,
     is_parquet,
-    write_described,
+    meta_path,
+    write_with_metadata,
 )
 from nomadp.formats.location_files import point_columns
 from nomadp.formats.measured_file import AnyPath
@@ -192,9 +192,9 @@ def _write(path: Path, reports: AnyReports, *, overwrite: bool) -> None:
         )
     header = reports.header.to_json()
     if is_parquet(path):
-        written_whole({path: lambda part: _write_parquet(part, reports, header)}, [path])
+        write_atomically({path: lambda part: _write_parquet(part, reports, header)}, [path])
         return
-    write_described(path, _point_columns(reports), header)
+    write_with_metadata(path, _point_columns(reports), header)
 
 
 def _write_parquet(part: Path, reports: AnyReports, header: bytes) -> None:
@@ -221,7 +221,7 @@ def _point_columns(reports: AnyReports) -> dict[str, Any]:
 
 
 def _frame_or_path(source: Source) -> Path | Frame:
-    frame = framed(source)
+    frame = as_frame(source)
     return Path(source) if frame is None else frame  # type: ignore[arg-type]
 
 
@@ -299,7 +299,7 @@ def _header_bytes(path: Path | Frame) -> bytes | None:
 
             return read_metadata(path)
     try:
-        header = path / HEADER_NAME if path.is_dir() else beside(path)
+        header = path / HEADER_NAME if path.is_dir() else meta_path(path)
         if not header.exists():
             return None
         with header.open("rb") as file:

@@ -8,7 +8,7 @@ import numpy as np
 
 from nomadp.formats.arrow_objects import Frame
 from nomadp.formats.columns import Kind, Table, Text
-from nomadp.formats.files import columns_or_refusal, read_table
+from nomadp.formats.files import read_table, require_columns
 from nomadp.reports.rows import (
     AMBIGUOUS,
     NO_NUMBER,
@@ -69,4 +69,4 @@ def _columns(
     path: Path | Frame, header: Sequence[str], needed: Mapping[str, Kind]
 ) -> Mapping[str, Kind]:
     optional = {name: kind for name, kind in OPTIONAL.items() if name in header}
-    return columns_or_refusal(path, header, {**needed, **optional})
+    return require_columns(path, header, {**needed, **optional})

@@ -8,30 +8,30 @@ const budget = (() => {
   const copyLabel = (copy) => (copy ? `copy ${copy}` : "whole journey");
 
   function explain(label, { name, copy, count, share }) {
-    const each = epsilonOf(share);
+    const epsilon = epsilonOf(share);
     return `${label}, ${copyLabel(copy)}: ${plural(count, `${name} draw`)} of ${fraction(...share)} ε `
-      + `= ${small(each)} each. One such draw changes the odds between any two journeys by at most `
-      + `a factor of ${times(Math.exp(each))}.`;
+      + `= ${small(epsilon)} each. One such draw changes the odds between any two journeys by at most `
+      + `a factor of ${times(Math.exp(epsilon))}.`;
   }
 
   function segment(mechanism, step) {
     const [top, bottom] = step.share;
-    const words = explain(mechanism.label, step);
+    const sentence = explain(mechanism.label, step);
     const share = (100 * step.count * top) / bottom;
     const part = html("span", {
       class: `segment segment-${step.name}`,
       tabindex: 0,
       role: "listitem",
-      "aria-label": words,
-      onpointermove: (event) => tip.show(words, event.clientX, event.clientY),
+      "aria-label": sentence,
+      onpointermove: (event) => tip.show(sentence, event.clientX, event.clientY),
       onpointerleave: () => tip.hide(),
-      onfocus: () => { byId("budget-detail").textContent = words; },
-      onclick: () => { byId("budget-detail").textContent = words; },
+      onfocus: () => { byId("budget-detail").textContent = sentence; },
+      onclick: () => { byId("budget-detail").textContent = sentence; },
     });
     part.style.flexGrow = share;
     for (let k = 0; k < step.count; k += 1) part.append(html("i", {}));
-    const many = step.count > 1 ? ` × ${step.count}` : "";
-    part.append(html("b", { "aria-hidden": "true" }, step.name + many),
+    const repeats = step.count > 1 ? ` × ${step.count}` : "";
+    part.append(html("b", { "aria-hidden": "true" }, step.name + repeats),
       html("small", { "aria-hidden": "true" }, `${fraction(step.count * top, bottom)} ε`));
     return part;
   }
@@ -68,8 +68,8 @@ const budget = (() => {
 
   function smallestShares({ epsilon, length }) {
     const smallest = data.mechanisms.map(({ name, label }) => {
-      const each = Math.min(...stepsOf(name, length).map(({ share }) => epsilonOf(share)));
-      return `${label} ${small(each)} (odds × ${times(Math.exp(each))})`;
+      const smallestShare = Math.min(...stepsOf(name, length).map(({ share }) => epsilonOf(share)));
+      return `${label} ${small(smallestShare)} (odds × ${times(Math.exp(smallestShare))})`;
     });
     return `At ε = ${epsilon} and ${plural(length, "point")}, the smallest share of one draw is `
       + `${smallest.join(", ")}. Point at a segment to see its exact share.`;

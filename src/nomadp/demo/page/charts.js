@@ -70,19 +70,19 @@ const charts = (() => {
   }
 
   /** Shades where a report is less accurate than the better no-information baseline. */
-  function worseThanNothing(at, floors) {
-    const values = floors.map(({ value }) => value);
+  function worseThanBaseline(at, baselines) {
+    const values = baselines.map(({ value }) => value);
     const [from, to] = at.spec.better === "lower"
       ? [at.y(at.top), at.y(Math.min(...values))] : [at.y(Math.max(...values)), at.bottom];
     const y = at.spec.better === "lower" ? from + 16 : to - 9;
     const ground = svg("rect",
       { class: "worse", x: at.left, y: from, width: at.right - at.left, height: Math.max(0, to - from) });
-    const words = svg("text", { class: "worse", x: at.left + 8, y, "aria-hidden": "true" },
+    const caption = svg("text", { class: "worse", x: at.left + 8, y, "aria-hidden": "true" },
       to - from > 24 ? "worse than no report" : "");
-    return [ground, words];
+    return [ground, caption];
   }
 
-  function floor(at, { key, value }) {
+  function baselineLine(at, { key, value }) {
     return svg("line", { class: `floor floor-${key}`, "data-series": key,
       x1: at.left, x2: at.right, y1: at.y(value), y2: at.y(value) });
   }
@@ -99,25 +99,25 @@ const charts = (() => {
         const [low, high] = [Math.max(0, values[k] - half), values[k] + half];
         group.append(svg("line", { class: "whisker", x1: x, x2: x, y1: at.y(high), y2: at.y(low) }));
       }
-      const here = chosen && data.epsilons[k] === store.state.epsilon;
-      const mark = marker(name, x, y, here ? 6.5 : 4);
-      mark.setAttribute("class", here ? "mark here" : "mark");
-      const words = `${label} at ε = ${data.epsilons[k]}: ${at.spec.format(values[k])}`
+      const isCurrent = chosen && data.epsilons[k] === store.state.epsilon;
+      const mark = marker(name, x, y, isCurrent ? 6.5 : 4);
+      mark.setAttribute("class", isCurrent ? "mark here" : "mark");
+      const sentence = `${label} at ε = ${data.epsilons[k]}: ${at.spec.format(values[k])}`
         + (half ? ` ± ${at.spec.format(half)}` : "");
       group.append(mark, svg("circle", {
         class: "target", cx: x, cy: y, r: 14,
         onclick: () => store.set({ mechanism: name, epsilon: data.epsilons[k] }),
-        onpointermove: (event) => tip.show(words, event.clientX, event.clientY),
+        onpointermove: (event) => tip.show(sentence, event.clientX, event.clientY),
         onpointerleave: () => tip.hide(),
       }));
     });
     return group;
   }
 
-  function labels(at, lines, floors) {
+  function labels(at, lines, baselines) {
     const all = [
       ...lines.map(({ name, label, values }) => ({ text: label, value: values.at(-1), name })),
-      ...floors.map(({ label, value }) => ({ text: label, value })),
+      ...baselines.map(({ label, value }) => ({ text: label, value })),
     ].map((one) => ({ ...one, y: at.y(one.value), start: at.y(one.value) }));
     const group = svg("g", { class: "labels", "aria-hidden": "true" });
     for (const { text, name, y, start } of spread(all, 17, at.bottom)) {
@@ -135,24 +135,24 @@ const charts = (() => {
     const width = host.clientWidth;
     if (!width) return;
     const lines = spec.lines();
-    const floors = spec.floors();
-    const highest = Math.max(...floors.map(({ value }) => value),
+    const baselines = spec.baselines();
+    const highest = Math.max(...baselines.map(({ value }) => value),
       ...lines.flatMap(({ values, half_width }) => values.map((value, k) => value + half_width[k])));
     const step = stepFor(highest * 1.05);
     const at = frame(width, Math.ceil((highest * 1.05) / step) * step, spec);
     const chosenX = at.x(Number(store.state.epsilon));
     lines.sort((one, other) => (one.name === store.state.mechanism) - (other.name === store.state.mechanism));
-    const words = spec.describe(lines, floors);
-    const [worse, worseWords] = worseThanNothing(at, floors);
-    host.replaceChildren(svg("svg", { width, height: HEIGHT, role: "img", "aria-label": words },
+    const description = spec.describe(lines, baselines);
+    const [worse, worseCaption] = worseThanBaseline(at, baselines);
+    host.replaceChildren(svg("svg", { width, height: HEIGHT, role: "img", "aria-label": description },
       worse, axes(at),
       svg("line", { class: "now", x1: chosenX, x2: chosenX, y1: MARGIN.top, y2: at.bottom }),
-      ...floors.map((one) => floor(at, one)),
-      ...lines.map((one) => series(at, one)),
-      worseWords, labels(at, lines, floors)));
+      ...baselines.map((baseline) => baselineLine(at, baseline)),
+      ...lines.map((line) => series(at, line)),
+      worseCaption, labels(at, lines, baselines)));
   }
 
-  function floorsOf(values, format) {
+  function baselinesOf(values, format) {
     return [
       { key: "constant", label: `constant ${format(values.constant)}`, value: values.constant },
       { key: "uniform", label: `uniform ${format(values.uniform)}`, value: values.uniform },
@@ -160,10 +160,10 @@ const charts = (() => {
   }
 
   function describe(what, format) {
-    return (lines, floors) => `${what} by epsilon. ${lines.map(({ label, values }) =>
+    return (lines, baselines) => `${what} by epsilon. ${lines.map(({ label, values }) =>
       `${label} from ${format(values[0])} at epsilon ${data.epsilons[0]} to ${format(values.at(-1))} `
       + `at epsilon ${data.epsilons.at(-1)}`).join("; ")}. Baselines without any information: ${
-      floors.map(({ label }) => label).join(", ")}. The table below has the numbers.`;
+      baselines.map(({ label }) => label).join(", ")}. The table below has the numbers.`;
   }
 
   const decimals = (step) => Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
@@ -176,7 +176,7 @@ const charts = (() => {
     lines: () => data.mechanisms.map(({ name, label }) => ({
       name, label, values: curves.error[name], half_width: curves.error_half_width[name],
     })),
-    floors: () => floorsOf(curves.floors.error, plain),
+    baselines: () => baselinesOf(curves.floors.error, plain),
   };
 
   const rangeSpec = {
@@ -187,10 +187,10 @@ const charts = (() => {
       values: curves.range[name][curves.radii_km.indexOf(store.state.radius)],
       half_width: curves.range_half_width[name][curves.radii_km.indexOf(store.state.radius)],
     })),
-    floors: () => {
+    baselines: () => {
       const k = curves.radii_km.indexOf(store.state.radius);
       const { constant, uniform } = curves.floors.range;
-      return floorsOf({ constant: constant[k], uniform: uniform[k] }, percent);
+      return baselinesOf({ constant: constant[k], uniform: uniform[k] }, percent);
     },
   };
 

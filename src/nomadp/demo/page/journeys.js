@@ -86,7 +86,7 @@ const journeys = (() => {
     }));
   }
 
-  function words(state) {
+  function describe(state) {
     const { places, error_km } = reportOf(state);
     const journey = chosen();
     const [sent, central] = [mean(error_km), mean(data.central_km[state.journey])];
@@ -200,7 +200,7 @@ const journeys = (() => {
           closeUp(left, around(state));
         }
         table(state);
-        words(state);
+        describe(state);
         glideTo(reportOf(state).places, redraw);
       } else if (changed("shift", "cloud", "point")) redraw();
     });
