@@ -46,47 +46,50 @@ def check_conformance(make: Make, coarse: Make | None = None) -> None:
 
 
 def keeps_epsilon(make: Make) -> None:
-    """The exact loss, measured by walking every choice, is within epsilon."""
+    """The exact loss, by enumerating every choice, is within epsilon."""
     for epsilon in EPSILONS:
         for length in LENGTHS[:3]:
-            found = measure(make(family_map("random", 4), epsilon), length)
-            where = f"at epsilon {epsilon}, length {length}"
-            if found.flags or found.spent != {epsilon}:
-                raise AssertionError(f"the audit flags {', '.join(found.flags)} {where}")
-            # Floats of the same exact numbers.
-            if not found.final_loss <= found.transcript_loss + 1e-9 <= epsilon + 1e-9:
-                raise AssertionError(f"more than epsilon is lost {where}")
+            measured = measure(make(family_map("random", 4), epsilon), length)
+            case = f"at epsilon {epsilon}, length {length}"
+            if measured.flags or measured.spent != {epsilon}:
+                raise AssertionError(f"the audit flags {', '.join(measured.flags)} {case}")
+            # The flags are decided exactly; losses are floats, so allow for rounding.
+            if not measured.final_loss <= measured.transcript_loss + 1e-9 <= epsilon + 1e-9:
+                raise AssertionError(f"the loss exceeds epsilon {case}")
 
 
 def spends_its_split(make: Make) -> None:
-    """What the program draws is what its split says."""
+    """The program draws the steps of its split, each with the stated share and count."""
     mechanism = make(_scattered(30), 2)
     for length in LENGTHS:
-        met = FirstBranch()
-        mechanism.perturb(np.arange(length), met)
-        spent = Counter((step, channel.share) for step, channel in met.paid)
-        told: Counter[tuple[str, Fraction]] = Counter()
+        path = FirstBranch()
+        mechanism.perturb(np.arange(length), path)
+        drawn = Counter((step, channel.share) for step, channel in path.private_draws)
+        stated: Counter[tuple[str, Fraction]] = Counter()
         for step in mechanism.split(length).steps:
-            told[step.name, step.share] += step.count
-        if spent != told:
-            raise AssertionError(f"the split must be what is spent, and is not at {length}")
+            stated[step.name, step.share] += step.count
+        if drawn != stated:
+            raise AssertionError(f"the draws must be those of the split at length {length}")
 
 
 def draws_alike_for_all(make: Make) -> None:
-    """The number of words depends on the length alone."""
+    """The number of random words depends on the length alone.
+
+    The time of a report grows with its draws, so any other dependence is a side channel.
+    """
     mechanism = make(_scattered(25), 2)
     for length in LENGTHS:
-        rows = np.random.default_rng(length).integers(0, 25, (20, length))
-        rows[0] = 3  # all points coincide
-        counting = [_Counting(seed) for seed in range(len(rows))]
-        for row, words in zip(rows, counting, strict=True):
-            perturb_one(mechanism, row, words)
-        if len({words.used for words in counting}) > 1:
+        trajectories = np.random.default_rng(length).integers(0, 25, (20, length))
+        trajectories[0] = 3  # all points coincide
+        streams = [_CountingStream(seed) for seed in range(len(trajectories))]
+        for trajectory, stream in zip(trajectories, streams, strict=True):
+            perturb_one(mechanism, trajectory, stream)
+        if len({stream.used for stream in streams}) > 1:
             raise AssertionError("the number of words must depend on the length alone")
 
 
 def reports_public_locations(make: Make) -> None:
-    """As many values as it says, all of its public set, and the same for the same words."""
+    """Reports have the stated number of values, all in range, and follow from the words."""
     mechanism = make(_scattered(40), 3)
     for length in LENGTHS:
         first, again = (
@@ -101,32 +104,33 @@ def reports_public_locations(make: Make) -> None:
 
 
 def is_a_value(make: Make) -> None:
-    """Equal values are equal, values are frozen, and the identity covers the whole law."""
+    """Mechanisms compare by value and are frozen, and the identity covers the whole law."""
     locations = _scattered(9)
-    one = make(locations, "0.5")
-    others = [one.with_params(epsilon=1), make(_scattered(9, seed=1), "0.5")]
-    if one != make(locations, 0.5) or one in others:
+    mechanism = make(locations, "0.5")
+    others = [mechanism.with_params(epsilon=1), make(_scattered(9, seed=1), "0.5")]
+    if mechanism != make(locations, 0.5) or mechanism in others:
         raise AssertionError("mechanisms must be equal if and only if their options are")
-    if len({each.identity for each in (one, *others)}) != 3:
-        raise AssertionError("the identity must name epsilon and the locations")
-    if one.get_params().get("epsilon") != "1/2" or str(locations.lat[0]) in repr(one):
-        raise AssertionError("get_params must tell epsilon exactly, and repr no coordinate")
+    if len({each.identity for each in (mechanism, *others)}) != 3:
+        raise AssertionError("the identity must depend on epsilon and the locations")
+    epsilon = mechanism.get_params().get("epsilon")
+    if epsilon != "1/2" or str(locations.lat[0]) in repr(mechanism):
+        raise AssertionError("get_params must have the exact epsilon, and repr no coordinate")
     try:
-        one.epsilon = Fraction(9)  # type: ignore[misc]  # what must not be possible
+        mechanism.epsilon = Fraction(9)  # type: ignore[misc]  # must be impossible
     except FrozenInstanceError:
         return
     raise AssertionError("a mechanism must be a frozen dataclass")
 
 
 def refuses_what_it_cannot_use(make: Make) -> None:
-    """A trajectory outside the set, which is not shown, and an epsilon out of range."""
+    """Invalid trajectories and epsilons are refused, and errors do not show locations."""
     mechanism = make(_scattered(40), 3)
     trajectories: list[Any] = [[], [99], [-1], [0, 40], [[0, 1], [1, 0]]]
     for trajectory in trajectories:
-        given = mechanism, trajectory, SeededRandom(0).stream(0)
-        said = _refusal(DomainError, perturb_one, *given)
-        if "99" in said or "-1" in said:
-            raise AssertionError("a private location must not be shown")
+        stream = SeededRandom(0).stream(0)
+        message = _refusal(DomainError, perturb_one, mechanism, trajectory, stream)
+        if "99" in message or "-1" in message:
+            raise AssertionError("an error must not contain a private location")
     for epsilon in (0, -1, float("nan"), 1e6):
         _refusal(BudgetError, make, _scattered(5), epsilon)
 
@@ -141,7 +145,7 @@ CHECKS: tuple[Callable[[Make], None], ...] = (
 )
 
 
-class _Counting(WordStream):
+class _CountingStream(WordStream):
     def __init__(self, seed: int) -> None:
         super().__init__()
         self._inner, self.used = SeededRandom(seed).stream(0), 0
@@ -154,13 +158,13 @@ class _Counting(WordStream):
         return self._inner.next()
 
 
-def _refusal(kind: type[Exception], call: Callable[..., object], *given: Any) -> str:
-    """What is said when something is refused, as it must be."""
+def _refusal(kind: type[Exception], call: Callable[..., object], *arguments: Any) -> str:
+    """The message of the exception that the call must raise."""
     try:
-        call(*given)
+        call(*arguments)
     except kind as refusal:
         return str(refusal)
-    raise AssertionError(f"{kind.__name__} must refuse what cannot be used, and nothing did")
+    raise AssertionError(f"invalid arguments must raise {kind.__name__}, and nothing did")
 
 
 def _scattered(size: int, seed: int = 0) -> LocationSet:
