@@ -27,7 +27,7 @@ from nomadp.paper.panels import series_label
 from nomadp.paper.report import amount
 from nomadp.paper.results import Results
 from nomadp.paper.sentences import verdict
-from nomadp.paper.style import FLOOR_LABELS, label_of
+from nomadp.paper.style import BASELINE_LABELS, label_of
 
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED = ROOT / "docs" / "measured.json"
@@ -56,9 +56,9 @@ def errors(results: Results) -> str:
             for base in bases
         ]
         rows.append([series_label(series), *found])
-    for floor in ("constant", "uniform"):
-        scores = [f"{results.floors(SetKey(base))[floor]['ne']:.4f}"[1:] for base in bases]
-        rows.append([FLOOR_LABELS[floor], *scores])
+    for baseline in ("constant", "uniform"):
+        scores = [f"{results.baselines(SetKey(base))[baseline]['ne']:.4f}"[1:] for base in bases]
+        rows.append([BASELINE_LABELS[baseline], *scores])
     return table([f"NE at ε = {', '.join(epsilons)}", *map(set_label, bases)], rows)
 
 
@@ -84,8 +84,8 @@ def counts(results: Results) -> str:
             for base in bases
         ]
         rows.append([label_of(name), *cells])
-    for floor, words in FLOOR_LABELS.items():
-        scores = [f"{results.floors(SetKey(base))[floor]['acd']:.2f}" for base in bases]
+    for baseline, words in BASELINE_LABELS.items():
+        scores = [f"{results.baselines(SetKey(base))[baseline]['acd']:.2f}" for base in bases]
         rows.append([words, *scores])
     return table(["ACD at ε = 4", *map(set_label, bases)], rows)
 

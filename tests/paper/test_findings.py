@@ -30,7 +30,7 @@ def test_counts_the_settings_that_lose_to_the_constant(made_up: Results) -> None
     assert losing_to_the_constant(made_up, ("brr",)) == Tally(4, 6)
 
 
-def test_names_the_epsilon_from_which_a_floor_is_beaten(made_up: Results) -> None:
+def test_names_the_epsilon_from_which_a_baseline_is_beaten(made_up: Results) -> None:
     assert beaten_from(made_up, "north", Series("brr")) == "10"
     assert beaten_from(made_up, "north", Series("brr", decoded=True)) == "4"
     assert beaten_from(made_up, "north", Series("tp")) is None
@@ -38,10 +38,10 @@ def test_names_the_epsilon_from_which_a_floor_is_beaten(made_up: Results) -> Non
 
 def test_the_best_is_judged_in_the_sense_of_the_score(made_up: Results) -> None:
     best = best_at(made_up, "north", "10", "ne", decoded=False)
-    assert (best.mechanism, best.floor) == ("brr", 0.15)
+    assert (best.mechanism, best.baseline) == ("brr", 0.15)
     assert best.score == pytest.approx(0.08)
     within = best_at(made_up, "north", "10", "prq_2km", decoded=False)
-    assert (within.mechanism, within.floor) == ("brr", 30.0)
+    assert (within.mechanism, within.baseline) == ("brr", 30.0)
 
 
 def test_the_best_report_and_the_best_decoded_one_are_told_apart(made_up: Results) -> None:

@@ -123,7 +123,7 @@ def scores(
     mean percentage of its points that are reported within a radius.
     """
     distance_km = _point_errors_km(locations, true, reported)
-    return _scores(locations, true, distance_km, [distance_km <= each for each in radii_km])
+    return _scores(locations, true, distance_km, [distance_km <= radius for radius in radii_km])
 
 
 def error_km_each(locations: LocationSet, true: TrajectorySet, reported: Sequences) -> Floats:
@@ -144,7 +144,7 @@ def constant_answer(
 ) -> Scores:
     """The baseline that always answers the medoid of the public set."""
     distance_km = locations.distances_km(locations.medoid)[true.locations]
-    return _scores(locations, true, distance_km, [distance_km <= each for each in radii_km])
+    return _scores(locations, true, distance_km, [distance_km <= radius for radius in radii_km])
 
 
 def uniform_answer(
@@ -197,7 +197,7 @@ def _point_errors_km(
 
 
 def _mean_per_trajectory(true: TrajectorySet, per_point: Floats) -> Floats:
-    # No trajectory is empty, so every slice of reduceat is the trajectory it should be.
+    # reduceat returns a wrong value for an empty slice, but no trajectory is empty.
     means: Floats = np.add.reduceat(per_point, true.offsets[:-1]) / true.lengths
     return means
 
@@ -209,12 +209,12 @@ def normalised(locations: LocationSet, error_km: float) -> float:
 
 
 def check_radii(radii_km: Sequence[float]) -> None:
-    wrong = [each for each in radii_km if not 0 <= each < math.inf]
-    if wrong:
+    invalid = [radius for radius in radii_km if not 0 <= radius < math.inf]
+    if invalid:
         raise DomainError(
-            f"a radius must be a number of km from 0, got {wrong[0]}",
+            f"a radius must be a number of km from 0, got {invalid[0]}",
             code="query_radius_out_of_range",
-            radius_km=wrong[0],
+            radius_km=invalid[0],
         )
 
 

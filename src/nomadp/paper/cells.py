@@ -26,7 +26,7 @@ from nomadp.reports.rows import Rows, concatenated
 from nomadp.reports.table import AnyReports, reports_as
 from nomadp.sequences import Sequences
 
-__all__ = ["Audit", "Cell", "Floors", "Options", "Setting", "Work"]
+__all__ = ["Audit", "Cell", "Baselines", "Options", "Setting", "Work"]
 
 Options = tuple[tuple[str, Any], ...]
 """What a mechanism is told beyond epsilon, as pairs so that it can be compared."""
@@ -144,7 +144,7 @@ def _decoded(catalogue: Catalogue, reports: Setting, several: int) -> list[Seque
 
 
 @dataclass(frozen=True)
-class Floors:
+class Baselines:
     """What answers without information score on a data set."""
 
     kind: ClassVar[str] = "floors"
@@ -190,4 +190,4 @@ class Audit:
         return row.as_dict()
 
 
-Work = Cell | Floors | Audit
+Work = Cell | Baselines | Audit

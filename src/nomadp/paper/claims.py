@@ -13,7 +13,7 @@ from nomadp.paper.specs import EXPERIMENTS, FIXED_EPSILON
 
 __all__ = ["Claim", "claims"]
 
-BASELINES = ("exp", "ngram", "cgm")
+COMPETITORS = ("exp", "ngram", "cgm")
 FORMS = {"tp": ("tp", AS_PUBLISHED[0]), "atp": ("atp", AS_PUBLISHED[1])}
 """Strict, and as published."""
 NEARLY, HARDLY = 0.9, 0.1
@@ -67,7 +67,7 @@ def _wins(results: Results, winner: str, bases: Sequence[str], experiment: str) 
             for epsilon in results.plan.epsilons:
                 scores = [
                     results.value(Setting(SetKey(base), name, (), epsilon), metric).mean
-                    for name in (winner, *BASELINES)
+                    for name in (winner, *COMPETITORS)
                 ]
                 found.append(all(is_better(metric, scores[0], each) for each in scores[1:]))
     return Tally(sum(found), len(found))

@@ -71,7 +71,7 @@ def _draw_panels(experiment: Experiment, results: Results) -> "Figure":
 def _draw_lines(
     panel: "Axes", experiment: Experiment, results: Results, base: str, metric: str
 ) -> None:
-    """The lines of one set, with the floors and what is worse than them.
+    """The lines of one set, with the baselines and what is worse than them.
 
     Where losses are audited, only of what keeps its promise.
     """
@@ -82,10 +82,10 @@ def _draw_lines(
     ]
     numeric = not experiment.axis.variation
     parts.draw_curves(panel, curves, numeric=numeric)
-    floors = results.floor_curves(experiment, base, metric)
+    baselines = results.baseline_curves(experiment, base, metric)
     x = [float(each) if numeric else float(k) for k, each in enumerate(curves[0].x)]
-    parts.draw_floors(panel, floors, x)
-    parts.shade_worse(panel, floors["constant"], x, below=metric.startswith("prq_"))
+    parts.draw_baselines(panel, baselines, x)
+    parts.shade_worse(panel, baselines["constant"], x, below=metric.startswith("prq_"))
     panel.set(ylabel=parts.score_label(metric), xlabel=experiment.axis.label)
 
 
@@ -124,7 +124,7 @@ def _draw_table_1(experiment: Experiment, results: Results) -> "Figure":
 
 
 def _draw_table_2(experiment: Experiment, results: Results) -> "Figure":
-    """Every mechanism's count difference, the printed one beside it, and the floors."""
+    """Every mechanism's count difference, the printed one beside it, and the baselines."""
     bases = experiment.bases(results.catalogue)
     figure, panels = parts.canvas(len(bases), 2)
     for panel, base in zip(panels, bases, strict=True):
@@ -143,8 +143,8 @@ def _count_panel(panel: "Axes", experiment: Experiment, results: Results, base: 
         if curve.series.mechanism in printed:
             at = [printed[curve.series.mechanism]]
             panel.plot(at, [k], "x", color=INK, label="printed in the paper")
-    for floor, scores in results.floors(SetKey(base)).items():
-        panel.axvline(scores["acd"], zorder=1, **parts.floor_line(floor))
+    for baseline, scores in results.baselines(SetKey(base)).items():
+        panel.axvline(scores["acd"], zorder=1, **parts.baseline_line(baseline))
     panel.set_yticks(
         range(len(looks)), [look.label.replace(" (not private)", "") for look in looks]
     )

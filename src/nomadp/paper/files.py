@@ -7,24 +7,24 @@ from dataclasses import asdict
 from typing import Any, TypeVar
 
 import nomadp
-from nomadp.paper.cells import Cell, Floors
+from nomadp.paper.cells import Baselines, Cell
 from nomadp.paper.datasets import load
 from nomadp.paper.reference import direction_rows
 from nomadp.paper.results import Results
 from nomadp.paper.specs import Experiment
-from nomadp.paper.style import FLOOR_LABELS
+from nomadp.paper.style import BASELINE_LABELS
 
 __all__ = ["as_csv", "as_json"]
 
-W = TypeVar("W", Cell, Floors)
+W = TypeVar("W", Cell, Baselines)
 
 
 def as_csv(experiment: Experiment, results: Results) -> str:
-    """One row per repetition, then the floors; the same columns in every experiment."""
+    """One row per repetition, then the baselines; the same columns in every experiment."""
     rows = [
         *_table_rows(experiment),
         *_cell_rows(experiment, results),
-        *_floor_rows(experiment, results),
+        *_baseline_rows(experiment, results),
         *_audit_rows(experiment, results),
     ]
     columns = list(dict.fromkeys(name for row in rows for name in row))
@@ -36,7 +36,7 @@ def as_csv(experiment: Experiment, results: Results) -> str:
 
 
 def as_json(experiment: Experiment, results: Results) -> str:
-    """Configuration, data sets, floors, every repetition, and means over repetitions."""
+    """Configuration, data sets, baselines, every repetition, and means over repetitions."""
     catalogue, plan = results.catalogue, results.plan
     content = {
         "experiment": experiment.name,
@@ -46,7 +46,7 @@ def as_json(experiment: Experiment, results: Results) -> str:
         "plan": asdict(plan),
         "datasets": [
             {**each.identity(catalogue), "floors": results.of(each)}
-            for each in _works(experiment, results, Floors)
+            for each in _works(experiment, results, Baselines)
         ],
         "summary": _summary(experiment, results),
         "cells": [
@@ -76,17 +76,17 @@ def _cell_rows(experiment: Experiment, results: Results) -> list[dict[str, Any]]
     return rows
 
 
-def _floor_rows(experiment: Experiment, results: Results) -> list[dict[str, Any]]:
+def _baseline_rows(experiment: Experiment, results: Results) -> list[dict[str, Any]]:
     return [
         {
             "dataset": str(each.dataset),
             "dataset_sha256": load(results.catalogue, each.dataset).sha256,
-            "mechanism": FLOOR_LABELS[floor],
+            "mechanism": BASELINE_LABELS[baseline],
             "nomadp": nomadp.__version__,
             **scores,
         }
-        for each in _works(experiment, results, Floors)
-        for floor, scores in results.of(each).items()
+        for each in _works(experiment, results, Baselines)
+        for baseline, scores in results.of(each).items()
     ]
 
 

@@ -7,7 +7,7 @@ from nomadp.analysis.measures import best_of
 from nomadp.mechanisms.pivot.granularity import choose_granularity
 from nomadp.paper.datasets import SetKey
 from nomadp.paper.lines import AS_PUBLISHED, DECODED, Series, answers
-from nomadp.paper.results import Curve, Results, better_floor
+from nomadp.paper.results import Curve, Results, better_baseline
 from nomadp.paper.specs import EXPERIMENTS, Experiment
 
 __all__ = [
@@ -44,7 +44,7 @@ class Best:
 
     mechanism: str
     score: float
-    floor: float
+    baseline: float
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def losing_to_the_constant(results: Results, names: tuple[str, ...]) -> Tally:
         for each in results.placed(EXPERIMENTS["ne"])
         if each.setting.mechanism in names and not each.setting.decoded
     ]
-    return Tally(sum(error >= floor for error, floor in errors), len(errors))
+    return Tally(sum(error >= baseline for error, baseline in errors), len(errors))
 
 
 def beaten_from(results: Results, base: str, series: Series) -> str | None:
@@ -90,8 +90,8 @@ def best_at(results: Results, base: str, epsilon: str, metric: str, *, decoded: 
         and each.setting.mechanism not in AS_PUBLISHED
     }
     best = best_of(metric, scores)
-    _, floor = better_floor(results.floors(SetKey(base)), metric)
-    return Best(best, scores[best], floor)
+    _, baseline = better_baseline(results.baselines(SetKey(base)), metric)
+    return Best(best, scores[best], baseline)
 
 
 def decoding_gains(results: Results, base: str) -> list[Gain]:
@@ -158,7 +158,7 @@ def count_rows(results: Results, base: str) -> dict[str, float]:
 def printed_above_flat(results: Results) -> Tally:
     """Printed values of Table 2 that are no better than a flat estimate on the same set."""
     pairs = [
-        (printed, results.floors(SetKey(base))["flat"]["acd"])
+        (printed, results.baselines(SetKey(base))["flat"]["acd"])
         for base in results.catalogue.names
         for printed in results.printed_counts(base).values()
     ]
@@ -192,4 +192,4 @@ def _number(loss: float | str) -> float:
 
 
 def _constant(results: Results, base: str) -> float:
-    return results.floors(SetKey(base))["constant"]["ne"]
+    return results.baselines(SetKey(base))["constant"]["ne"]

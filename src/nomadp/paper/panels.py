@@ -1,4 +1,4 @@
-"""The parts every figure is made of: panels with lines, floors, and one legend above."""
+"""The parts every figure is made of: panels with lines, baselines, and one legend above."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 __all__ = [
     "canvas",
     "draw_curves",
-    "draw_floors",
-    "floor_line",
+    "draw_baselines",
+    "baseline_line",
     "legends",
     "marks_of",
     "score_label",
@@ -25,7 +25,11 @@ __all__ = [
     "styled",
 ]
 
-FLOOR_DASHES = {"constant": (0, (5, 3)), "uniform": (0, (1.2, 2.4)), "flat": (0, (7, 2, 1, 2))}
+BASELINE_DASHES = {
+    "constant": (0, (5, 3)),
+    "uniform": (0, (1.2, 2.4)),
+    "flat": (0, (7, 2, 1, 2)),
+}
 PANEL_INCHES = (4.5, 3.0)
 LEGEND_INCHES, ROW_INCHES = 0.7, 0.21
 ALONE_INCHES = 6.8
@@ -74,14 +78,16 @@ def draw_curves(panel: "Axes", curves: Sequence[Curve], *, numeric: bool) -> Non
     panel.margins(x=0.04)
 
 
-def draw_floors(panel: "Axes", floors: dict[str, list[float]], x: Sequence[float]) -> None:
+def draw_baselines(
+    panel: "Axes", baselines: dict[str, list[float]], x: Sequence[float]
+) -> None:
     """What no information gives, in ink."""
-    for name, scores in floors.items():
-        panel.plot(x, scores, zorder=1.5, **floor_line(name))
+    for name, scores in baselines.items():
+        panel.plot(x, scores, zorder=1.5, **baseline_line(name))
 
 
-def floor_line(name: str) -> dict[str, Any]:
-    dashes, label = FLOOR_DASHES[name], style.FLOOR_LABELS[name]
+def baseline_line(name: str) -> dict[str, Any]:
+    dashes, label = BASELINE_DASHES[name], style.BASELINE_LABELS[name]
     return {"color": style.INK, "linewidth": 1.3, "linestyle": dashes, "label": label}
 
 
@@ -93,7 +99,7 @@ def marks_of(look: style.Look, size: float) -> dict[str, Any]:
 
 
 def shade_worse(panel: "Axes", scores: list[float], x: Sequence[float], *, below: bool) -> None:
-    """The side of a floor on which a report says less than nothing."""
+    """The side of a baseline on which a report says less than nothing."""
     low, high = panel.get_ylim()
     left, right = panel.get_xlim()
     ends = [left, *x, right], [scores[0], *scores, scores[-1]]
@@ -104,13 +110,13 @@ def shade_worse(panel: "Axes", scores: list[float], x: Sequence[float], *, below
 
 
 def legends(figure: "Figure", panels: Sequence["Axes"], *, apart: bool = False) -> None:
-    """One above the panels, floors last; ``apart`` leaves what only one shows inside it."""
+    """One above the panels, baselines last; ``apart`` leaves what only one shows inside it."""
     shown = {panel: _handles(panel) for panel in panels if panel.get_visible()}
     named = {label: handle for each in shown.values() for label, handle in each.items()}
     above = [
         label for label in named if not apart or all(label in each for each in shown.values())
     ]
-    last = [label for label in (*style.FLOOR_LABELS.values(), WORSE) if label in above]
+    last = [label for label in (*style.BASELINE_LABELS.values(), WORSE) if label in above]
     order = [label for label in above if label not in last] + last
     columns = _columns_that_fit(order, figure.get_figwidth())
     if len(panels) == 1:  # it would have to shrink for the legend

@@ -4,15 +4,15 @@ import statistics
 from dataclasses import dataclass, field
 from typing import Any
 
-from nomadp.analysis.measures import FLOORS, Measured, best_of
-from nomadp.paper.cells import Cell, Floors, Setting, Work
+from nomadp.analysis.measures import BASELINES, Measured, best_of
+from nomadp.paper.cells import Baselines, Cell, Setting, Work
 from nomadp.paper.datasets import Catalogue, SetKey, load
 from nomadp.paper.lines import Series
 from nomadp.paper.reference import printed_counts
 from nomadp.paper.specs import Experiment, Placed, Plan
 from nomadp.paper.store import Store
 
-__all__ = ["Curve", "Results", "Value", "better_floor"]
+__all__ = ["Curve", "Results", "Value", "better_baseline"]
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ class Results:
         data = load(self.catalogue, SetKey(base))
         return printed_counts(base, (len(data.locations), len(data.trajectories)))
 
-    def floors(self, key: SetKey) -> dict[str, Measured]:
-        return self.of(Floors(key))
+    def baselines(self, key: SetKey) -> dict[str, Measured]:
+        return self.of(Baselines(key))
 
     def placed(self, experiment: Experiment) -> list[Placed]:
         return experiment.place(self.catalogue, self.plan)
@@ -101,24 +101,24 @@ class Results:
             for series, line in lines.items()
         ]
 
-    def floor_curves(
+    def baseline_curves(
         self, experiment: Experiment, base: str, metric: str
     ) -> dict[str, list[float]]:
-        """By floor, its score along the panel: it changes where the data set does."""
+        """By baseline, its score along the panel: it changes where the data set does."""
         placed = [each for each in self.placed(experiment) if each.base == base]
         along = [
-            self.floors(key)
+            self.baselines(key)
             for key in {each.x: each.setting.dataset for each in placed}.values()
         ]
         return {
-            floor: [floors[floor][metric] for floors in along]
-            for floor in FLOORS
-            if all(metric in floors[floor] for floors in along)
+            baseline: [baselines[baseline][metric] for baselines in along]
+            for baseline in BASELINES
+            if all(metric in baselines[baseline] for baselines in along)
         }
 
 
-def better_floor(floors: dict[str, Measured], metric: str) -> tuple[str, float]:
+def better_baseline(baselines: dict[str, Measured], metric: str) -> tuple[str, float]:
     """The answer without information that does best in this score."""
-    found = {name: scores[metric] for name, scores in floors.items() if metric in scores}
+    found = {name: scores[metric] for name, scores in baselines.items() if metric in scores}
     best = best_of(metric, found)
     return best, found[best]

@@ -40,7 +40,7 @@ def _ne(experiment: Experiment, results: Results) -> list[str]:
     for decoded, what in ((False, "a report as it is"), (True, "a decoded report")):
         found = [
             f"{label_of(each.mechanism)} with {each.score:.4f} on {set_label(base)} "
-            f"(constant {each.floor:.4f})"
+            f"(constant {each.baseline:.4f})"
             for base in _bases(results)
             for each in [findings.best_at(results, base, last, "ne", decoded=decoded)]
         ]
@@ -60,7 +60,7 @@ def _prq(experiment: Experiment, results: Results) -> list[str]:
         found.append(
             f"on {set_label(base)} {reported.score:.1f} % within {middle:g} km, by "
             f"{label_of(reported.mechanism)}, and decoded {decoded.score:.1f} %, by "
-            f"{label_of(decoded.mechanism)}, against {reported.floor:.1f} % without information"
+            f"{label_of(decoded.mechanism)}, against {reported.baseline:.1f} % without information"
         )
     most = f"The most points nearly right at ε = {last}, as reported: {'; '.join(found)}."
     return [most, DECODING]
@@ -136,7 +136,7 @@ def _ends(experiment: Experiment, results: Results) -> list[str]:
     for base in experiment.bases(results.catalogue):
         curves = results.curves(experiment, base, "ne")
         lines = {label_of(curve.series.mechanism): curve.mean for curve in curves}
-        lines["the best constant"] = results.floor_curves(experiment, base, "ne")["constant"]
+        lines["the best constant"] = results.baseline_curves(experiment, base, "ne")["constant"]
         moves = [f"{name} from {mean[0]:.4f} to {mean[-1]:.4f}" for name, mean in lines.items()]
         first, last = curves[0].x[0], curves[0].x[-1]
         sentences.append(f"{set_label(base)}, from {first} to {last}: {listed(moves)}.")
@@ -165,7 +165,7 @@ def _table_1(experiment: Experiment, results: Results) -> list[str]:
 def _table_2(experiment: Experiment, results: Results) -> list[str]:
     beaten = []
     for base in _bases(results):
-        flat = results.floors(SetKey(base))["flat"]["acd"]
+        flat = results.baselines(SetKey(base))["flat"]["acd"]
         rows = findings.count_rows(results, base)
         under = [label_of(name) for name, score in rows.items() if score < flat]
         beaten.append(f"{set_label(base)} {flat:.2f} ({listed(under) or 'nothing'} below it)")

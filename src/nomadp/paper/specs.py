@@ -9,7 +9,7 @@ from typing import Any, Literal
 from nomadp.analysis.measures import Yardstick
 from nomadp.mechanisms import PUBLISHED, kind_of
 from nomadp.paper import lines
-from nomadp.paper.cells import Audit, Cell, Floors, Setting, Work
+from nomadp.paper.cells import Audit, Baselines, Cell, Setting, Work
 from nomadp.paper.datasets import Catalogue, SetKey, load
 from nomadp.paper.lines import COMPARED, Lines, Series
 
@@ -116,11 +116,11 @@ class Experiment:
         ]
 
     def works(self, catalogue: Catalogue, plan: Plan) -> list[Work]:
-        """All that has to be computed: floors, repetitions of every setting, audits."""
+        """All that has to be computed: baselines, repetitions of every setting, audits."""
         settings = dict.fromkeys(each.setting for each in self.place(catalogue, plan))
         keys = dict.fromkeys(setting.dataset for setting in settings)
         cells = [Cell(setting, k) for setting in settings for k in range(plan.runs)]
-        return [*map(Floors, keys), *cells, *self.audits(plan)]
+        return [*map(Baselines, keys), *cells, *self.audits(plan)]
 
     def audits(self, plan: Plan) -> list[Audit]:
         if not self.audited:

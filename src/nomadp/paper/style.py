@@ -10,7 +10,7 @@ from typing import Any
 from nomadp.theme import theme
 
 __all__ = [
-    "FLOOR_LABELS",
+    "BASELINE_LABELS",
     "INK",
     "LOOKS",
     "PAPER",
@@ -29,7 +29,7 @@ _LIGHT = theme()["light"]
 PAPER, INK, SOFT = _LIGHT["paper"], _LIGHT["ink"], _LIGHT["soft"]
 RULE, SHADE = _LIGHT["rule"], _LIGHT["shade"]
 FAMILY = "-as-published-not-private"
-FLOOR_LABELS = {
+BASELINE_LABELS = {
     "constant": "best constant (no information)",
     "uniform": "uniform answer (no information)",
     "flat": "flat estimate (no information)",

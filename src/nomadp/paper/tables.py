@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from nomadp.analysis.measures import FLOORS, is_better
+from nomadp.analysis.measures import BASELINES, is_better
 from nomadp.mechanisms.pivot.granularity import CANDIDATES
 from nomadp.page import Cell, number, table
 from nomadp.paper.cells import Setting
@@ -12,9 +12,9 @@ from nomadp.paper.findings import beaten_from
 from nomadp.paper.lines import AS_PUBLISHED, COMPARED, EVERY_ANSWER
 from nomadp.paper.panels import score_label, series_label
 from nomadp.paper.reference import direction_rows
-from nomadp.paper.results import Results, better_floor
+from nomadp.paper.results import Results, better_baseline
 from nomadp.paper.specs import Experiment
-from nomadp.paper.style import FLOOR_LABELS, label_of
+from nomadp.paper.style import BASELINE_LABELS, label_of
 
 __all__ = [
     "audit_table",
@@ -28,7 +28,7 @@ __all__ = [
 
 
 def curve_tables(experiment: Experiment, results: Results) -> str:
-    """The numbers behind a figure, floors included; what is worse than them is marked."""
+    """The numbers behind a figure, baselines included; what is worse than them is marked."""
     return "".join(
         _curve_table(experiment, results, base, metric)
         for base in experiment.bases(results.catalogue)
@@ -38,15 +38,17 @@ def curve_tables(experiment: Experiment, results: Results) -> str:
 
 def _curve_table(experiment: Experiment, results: Results, base: str, metric: str) -> str:
     curves = results.curves(experiment, base, metric)
-    floors = results.floor_curves(experiment, base, metric)
-    at = list(zip(*floors.values(), strict=True))
+    baselines = results.baseline_curves(experiment, base, metric)
+    at = list(zip(*baselines.values(), strict=True))
     printed = results.printed_counts(base) if metric == "acd" else {}
     rows = []
     for curve in curves:
         cells = [
             number(
                 f"{shown(metric, value.mean)} ± {shown(metric, value.sd)}",
-                "" if all(is_better(metric, value.mean, floor) for floor in here) else "worse",
+                ""
+                if all(is_better(metric, value.mean, baseline) for baseline in here)
+                else "worse",
             )
             for value, here in zip(curve.values, at, strict=True)
         ]
@@ -54,9 +56,9 @@ def _curve_table(experiment: Experiment, results: Results, base: str, metric: st
             value = printed.get(curve.series.mechanism)
             cells.append(number("" if value is None else shown(metric, value)))
         rows.append([Cell(series_label(curve.series)), *cells])
-    for floor, scores in floors.items():
+    for baseline, scores in baselines.items():
         cells = [number(shown(metric, score)) for score in scores]
-        rows.append([Cell(FLOOR_LABELS[floor], "floor"), *cells])
+        rows.append([Cell(BASELINE_LABELS[baseline], "baseline"), *cells])
     along = [f"ε = {x}" if not experiment.axis.variation else x for x in curves[0].x]
     columns = [Cell("Answer"), *map(number, along)]
     columns += [number("printed")] if printed else []
@@ -115,23 +117,27 @@ def claim_table(found: Sequence[Claim]) -> str:
 
 def score_table(results: Results, base: str, epsilon: str) -> str:
     """Every score of every mechanism's reports; what no information also gets is marked."""
-    floors = results.floors(SetKey(base))
-    metrics = [metric for metric in floors["constant"] if metric != "error_km"]
+    baselines = results.baselines(SetKey(base))
+    metrics = [metric for metric in baselines["constant"] if metric != "error_km"]
     rows = []
     for name in (*COMPARED, *AS_PUBLISHED):
         setting = Setting(SetKey(base), name, (), epsilon)
         cells = []
         for metric in metrics:
             score = results.value(setting, metric).mean
-            worse = not is_better(metric, score, better_floor(floors, metric)[1])
+            worse = not is_better(metric, score, better_baseline(baselines, metric)[1])
             cells.append(number(shown(metric, score), "worse" if worse else ""))
         rows.append([Cell(label_of(name)), *cells])
-    for floor in FLOORS:
+    for baseline in BASELINES:
         cells = [
-            number(shown(metric, floors[floor][metric]) if metric in floors[floor] else "")
+            number(
+                shown(metric, baselines[baseline][metric])
+                if metric in baselines[baseline]
+                else ""
+            )
             for metric in metrics
         ]
-        rows.append([Cell(FLOOR_LABELS[floor], "floor"), *cells])
+        rows.append([Cell(BASELINE_LABELS[baseline], "baseline"), *cells])
     columns = [Cell("Answer"), *(number(score_label(metric)) for metric in metrics)]
     return table(f"{set_label(base)}, ε = {epsilon}.", columns, rows)
 
