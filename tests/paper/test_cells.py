@@ -100,7 +100,7 @@ def test_reports_are_drawn_once_for_both_their_cells(
     for repetition in range(3):
         for each in (setting, replace(setting, decoded=True)):
             Cell(each, repetition).compute(catalogue)
-    assert len(drawn) == cells.TOGETHER
+    assert len(drawn) == cells.DECODED_AT_ONCE
 
 
 def test_the_same_cell_always_gives_the_same_numbers(catalogue: Catalogue) -> None:

@@ -12,7 +12,7 @@ from nomadp.paper.lines import AS_PUBLISHED
 from nomadp.paper.panels import WORSE, styled
 from nomadp.paper.results import Results
 from nomadp.paper.specs import EXPERIMENTS
-from nomadp.paper.style import BASELINE_LABELS, LOOKS, label_of
+from nomadp.paper.style import BASELINE_LABELS, PLOT_STYLES, label_of
 from nomadp.paper.tasks import Paper
 
 pytestmark = pytest.mark.slow  # CI runs it
@@ -44,7 +44,7 @@ def test_the_same_numbers_give_the_same_bytes(
 
 def test_ne_shows_every_mechanism_and_both_baselines(written: dict[str, Path]) -> None:
     text = re.findall(r"<text[^>]*>([^<]*)</text>", written["ne.svg"].read_text())
-    assert {look.label for look in LOOKS.values()} <= set(text)
+    assert {look.label for look in PLOT_STYLES.values()} <= set(text)
     assert {BASELINE_LABELS["constant"], BASELINE_LABELS["uniform"]} <= set(text)
     assert WORSE in text
 

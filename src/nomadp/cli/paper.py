@@ -62,7 +62,7 @@ def paper(*, names: tuple[str, ...], jobs: int | None, **options: Any) -> Answer
 
 
 def _planned(names: tuple[str, ...], options: dict[str, Any]) -> "Paper":
-    from nomadp.paper import Paper, reopened
+    from nomadp.paper import Paper, reopen
 
     out = options.pop("out")
     if REPORT_ONLY not in names:
@@ -72,7 +72,7 @@ def _planned(names: tuple[str, ...], options: dict[str, Any]) -> "Paper":
             f'"{REPORT_ONLY}" must be the only NAME, with no option but --out',
             code="option_unsuitable",
         )
-    return reopened(out)
+    return reopen(out)
 
 
 def _compute(planned: "Paper", jobs: int) -> None:

@@ -1,4 +1,4 @@
-"""Results as tables: a CSV with a row per cell, and a JSON with all that fixed them."""
+"""Result files: a CSV with a row per cell, and a JSON with everything that determines it."""
 
 import csv
 import io
@@ -101,7 +101,7 @@ def _audit_rows(experiment: Experiment, results: Results) -> list[dict[str, Any]
 
 
 def _summary(experiment: Experiment, results: Results) -> list[dict[str, Any]]:
-    """What the figure shows: mean and standard deviation over the repetitions."""
+    """The numbers of the figure: mean and standard deviation over the repetitions."""
     return [
         {
             "dataset": str(each.setting.dataset),

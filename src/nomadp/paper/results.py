@@ -1,4 +1,4 @@
-"""What was computed, as the figures, tables and sentences read it."""
+"""Access to computed results for the figures, tables and sentences."""
 
 import statistics
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ __all__ = ["Curve", "Results", "Value", "better_baseline"]
 
 @dataclass(frozen=True)
 class Value:
-    """A score over the repetitions of a setting."""
+    """The mean and deviation of a score over the repetitions of a setting."""
 
     mean: float
     sd: float
@@ -43,7 +43,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Results:
-    """The results of a plan on a catalogue, read from the store when asked for."""
+    """The results of a plan on a catalogue, read from the store on first use."""
 
     catalogue: Catalogue
     plan: Plan
@@ -57,23 +57,23 @@ class Results:
 
     def has(self, work: Work) -> bool:
         if work not in self._read:
-            found = self.store.find(work, self.catalogue)
-            if found is None:
+            result = self.store.find(work, self.catalogue)
+            if result is None:
                 return False
-            self._read[work] = found
+            self._read[work] = result
         return True
 
     def is_complete(self, experiment: Experiment) -> bool:
         return all(map(self.has, experiment.works(self.catalogue, self.plan)))
 
     def value(self, setting: Setting, metric: str) -> Value:
-        """Mean and deviation of a score over the plan's repetitions."""
+        """The mean and standard deviation of a score over the plan's repetitions."""
         scores = [self.of(Cell(setting, k))[metric] for k in range(self.plan.runs)]
         sd = statistics.stdev(scores) if len(scores) > 1 else 0.0
         return Value(statistics.fmean(scores), sd)
 
     def printed_counts(self, base: str) -> dict[str, float]:
-        """By mechanism, what Table 2 prints for this set, if it is the paper's, whole."""
+        """By mechanism, the values of Table 2, if this is the complete set of the paper."""
         data = load(self.catalogue, SetKey(base))
         return printed_counts(base, (len(data.locations), len(data.trajectories)))
 
@@ -104,21 +104,21 @@ class Results:
     def baseline_curves(
         self, experiment: Experiment, base: str, metric: str
     ) -> dict[str, list[float]]:
-        """By baseline, its score along the panel: it changes where the data set does."""
+        """By baseline, its score along the axis, which may vary the data set."""
         placed = [each for each in self.placed(experiment) if each.base == base]
         along = [
             self.baselines(key)
             for key in {each.x: each.setting.dataset for each in placed}.values()
         ]
         return {
-            baseline: [baselines[baseline][metric] for baselines in along]
-            for baseline in BASELINES
-            if all(metric in baselines[baseline] for baselines in along)
+            name: [scores[name][metric] for scores in along]
+            for name in BASELINES
+            if all(metric in scores[name] for scores in along)
         }
 
 
 def better_baseline(baselines: dict[str, Measured], metric: str) -> tuple[str, float]:
-    """The answer without information that does best in this score."""
-    found = {name: scores[metric] for name, scores in baselines.items() if metric in scores}
-    best = best_of(metric, found)
-    return best, found[best]
+    """The no-information baseline with the best score, and this score."""
+    by_name = {name: scores[metric] for name, scores in baselines.items() if metric in scores}
+    best = best_of(metric, by_name)
+    return best, by_name[best]
