@@ -110,7 +110,7 @@ def is_a_value(make: Make) -> None:
     others = [mechanism.with_params(epsilon=1), make(_scattered(9, seed=1), "0.5")]
     if mechanism != make(locations, 0.5) or mechanism in others:
         raise AssertionError("mechanisms must be equal if and only if their options are")
-    if len({each.identity for each in (mechanism, *others)}) != 3:
+    if len({other.identity for other in (mechanism, *others)}) != 3:
         raise AssertionError("the identity must depend on epsilon and the locations")
     epsilon = mechanism.get_params().get("epsilon")
     if epsilon != "1/2" or str(locations.lat[0]) in repr(mechanism):

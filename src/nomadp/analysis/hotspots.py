@@ -168,7 +168,9 @@ def flow_error(
     """L1 distance of the origin-destination shares between cells: 0 if equal, at most 2."""
     check_same_shape(true, reported)
     cell = UnitSquare(locations).cells(granularity)
-    flow, reported_flow = (_flows(each, cell, granularity) for each in (true, reported))
+    flow, reported_flow = (
+        _flows(trajectories, cell, granularity) for trajectories in (true, reported)
+    )
     return float(np.abs(flow - reported_flow).sum() / flow.sum())
 
 
@@ -185,7 +187,9 @@ def uniform_flow_error(locations: LocationSet, true: TrajectorySet, granularity:
 def step_error_km(locations: LocationSet, true: TrajectorySet, reported: Sequences) -> float:
     """Wasserstein-1 distance, in km, of the two distributions of step lengths."""
     check_same_shape(true, reported)
-    length_km, reported_km = (np.sort(steps_km(locations, each)) for each in (true, reported))
+    length_km, reported_km = (
+        np.sort(steps_km(locations, trajectories)) for trajectories in (true, reported)
+    )
     # In one dimension the optimal transport between samples of equal size is in sorted order.
     return float(np.abs(length_km - reported_km).mean())
 

@@ -184,8 +184,8 @@ def _scores(
 ) -> Scores:
     """Scores from the error of each point, and from which points are within each radius."""
     error_km = float(_mean_per_trajectory(true, distance_km).mean())
-    hits = (_mean_per_trajectory(true, np.asarray(each, np.float64)) for each in within)
-    range_query = tuple(100 * float(each.mean()) for each in hits)
+    hits = (_mean_per_trajectory(true, np.asarray(inside, np.float64)) for inside in within)
+    range_query = tuple(100 * float(share.mean()) for share in hits)
     return Scores(error_km, normalised(locations, error_km), range_query)
 
 

@@ -166,7 +166,7 @@ def _rounded_up(loss: float) -> float:
 def as_json(value: Any) -> Any:
     """Convert to JSON types: dataclasses to dicts, fractions to strings, losses rounded up."""
     if is_dataclass(value):
-        return {each.name: as_json(getattr(value, each.name)) for each in fields(value)}
+        return {field.name: as_json(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, tuple):
         return [as_json(item) for item in value]
     if isinstance(value, float):

@@ -117,7 +117,7 @@ def path_rows(small: Sequence[Mechanism], sampling: Sampling) -> list[PathRow]:
     if path == REFERENCE:
         return rows
     if is_bit_for_bit(small[0]):
-        rows += [_compare_path(one, path, sampling) for one in small]
+        rows += [_compare_path(mechanism, path, sampling) for mechanism in small]
         # Laws of frequency oracles have a `draw` of their own, which the exact audit does not
         # execute. Sampling their fast path covers the reference, whose reports it returns.
         if not small[0].is_oracle:
@@ -125,7 +125,9 @@ def path_rows(small: Sequence[Mechanism], sampling: Sampling) -> list[PathRow]:
     if packages := _missing_packages(path):
         return [*rows, PathRow(name, path, f"{NOT_TESTED}: {packages} is not installed")]
     return rows + [
-        check_path(one, path, length, sampling) for one in small for length in sampling.lengths
+        check_path(mechanism, path, length, sampling)
+        for mechanism in small
+        for length in sampling.lengths
     ]
 
 
@@ -140,8 +142,8 @@ def large_path_rows(small: Sequence[Mechanism], sampling: Sampling) -> list[Path
         if not sampling.draws:  # numba takes long to compile it
             return [PathRow(name, _LARGE, f"{NOT_TESTED}: use --thorough")]
         return [
-            check_path(one, _LARGE, length, sampling)
-            for one in small
+            check_path(mechanism, _LARGE, length, sampling)
+            for mechanism in small
             for length in sampling.lengths
         ]
 

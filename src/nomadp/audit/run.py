@@ -170,9 +170,9 @@ def run_audit(request: AuditRequest, progress: Progress | None = None) -> AuditR
     total = len(todo) + len(exhibits) * len(request.epsilons) + len(channels) + len(tested)
     step = _ProgressCounter(total, progress)
     measured: dict[tuple[str, Fraction, int], list[tuple[Configuration, Measurement]]] = {}
-    for one in todo:
-        key = (one.mechanism.name, one.mechanism.epsilon, one.length)
-        measured.setdefault(key, []).append((one, step(measure(one.mechanism, one.length))))
+    for case in todo:
+        key = (case.mechanism.name, case.mechanism.epsilon, case.length)
+        measured.setdefault(key, []).append((case, step(measure(case.mechanism, case.length))))
     gallery = [step(_gallery_row(name, e)) for name in exhibits for e in request.epsilons]
     sampler = [
         step(check_sampler(name, channel, secret, request.draws, seed))

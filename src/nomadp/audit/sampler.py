@@ -58,7 +58,7 @@ def example_channels() -> dict[str, tuple[laws.Channel, int]]:
     locations = family_map("random", 7)
     everywhere, span_km = np.arange(7), locations.diameter_km
     share = as_epsilon(1)
-    near, every = laws.NearestLocations(locations, 3), laws.NearestLocations(locations, 7)
+    nearest_3, nearest_7 = (laws.NearestLocations(locations, count) for count in (3, 7))
     table_km = laws.distance_rows_km(locations, everywhere)
     return {
         "randomised response": (laws.RandomizedResponse(6, share), 2),
@@ -68,8 +68,8 @@ def example_channels() -> dict[str, tuple[laws.Channel, int]]:
             laws.TableExponential(table_km, everywhere, span_km, share),
             5,
         ),
-        "subset": (laws.Subset(7, 3, near, share), 4),
-        "staircase": (laws.Staircase(7, 3, every, share), 1),
+        "subset": (laws.Subset(7, 3, nearest_3, share), 4),
+        "staircase": (laws.Staircase(7, 3, nearest_7, share), 1),
         "uniform": (laws.Uniform(6), 6),
     }
 

@@ -83,7 +83,7 @@ def _draw_lines(
     numeric = not experiment.axis.variation
     parts.draw_curves(panel, curves, numeric=numeric)
     baselines = results.baseline_curves(experiment, base, metric)
-    x = [float(each) if numeric else float(k) for k, each in enumerate(curves[0].x)]
+    x = [float(tick) if numeric else float(k) for k, tick in enumerate(curves[0].x)]
     parts.draw_baselines(panel, baselines, x)
     parts.shade_worse(panel, baselines["constant"], x, below=metric.startswith("prq_"))
     panel.set(ylabel=parts.score_label(metric), xlabel=experiment.axis.label)
@@ -92,8 +92,8 @@ def _draw_lines(
 def _panels_differ(experiment: Experiment, results: Results) -> bool:
     """Whether some panels have lines that others do not have."""
     lines: dict[str, set[str]] = {}
-    for each in results.placed(experiment):
-        lines.setdefault(each.base, set()).add(each.series.label)
+    for point in results.placed(experiment):
+        lines.setdefault(point.base, set()).add(point.series.label)
     return len(set(map(frozenset, lines.values()))) > 1
 
 

@@ -45,8 +45,8 @@ def as_json(experiment: Experiment, results: Results) -> str:
         "nomadp": nomadp.__version__,
         "plan": asdict(plan),
         "datasets": [
-            {**each.identity(catalogue), "floors": results.of(each)}
-            for each in _works(experiment, results, Baselines)
+            {**work.identity(catalogue), "floors": results.of(work)}
+            for work in _works(experiment, results, Baselines)
         ],
         "summary": _summary(experiment, results),
         "cells": [
@@ -79,14 +79,14 @@ def _cell_rows(experiment: Experiment, results: Results) -> list[dict[str, Any]]
 def _baseline_rows(experiment: Experiment, results: Results) -> list[dict[str, Any]]:
     return [
         {
-            "dataset": str(each.dataset),
-            "dataset_sha256": load(results.catalogue, each.dataset).sha256,
+            "dataset": str(work.dataset),
+            "dataset_sha256": load(results.catalogue, work.dataset).sha256,
             "mechanism": BASELINE_LABELS[baseline],
             "nomadp": nomadp.__version__,
             **scores,
         }
-        for each in _works(experiment, results, Baselines)
-        for baseline, scores in results.of(each).items()
+        for work in _works(experiment, results, Baselines)
+        for baseline, scores in results.of(work).items()
     ]
 
 
@@ -104,20 +104,20 @@ def _summary(experiment: Experiment, results: Results) -> list[dict[str, Any]]:
     """The numbers of the figure: mean and standard deviation over the repetitions."""
     return [
         {
-            "dataset": str(each.setting.dataset),
-            "mechanism": each.setting.mechanism,
-            "options": dict(each.setting.options),
-            "epsilon": each.setting.epsilon,
-            "decoded": each.setting.decoded,
-            "x": each.x,
+            "dataset": str(point.setting.dataset),
+            "mechanism": point.setting.mechanism,
+            "options": dict(point.setting.options),
+            "epsilon": point.setting.epsilon,
+            "decoded": point.setting.decoded,
+            "x": point.x,
             "metric": metric,
             "mean": value.mean,
             "sd": value.sd,
             "runs": results.plan.runs,
         }
-        for each in results.placed(experiment)
-        for metric in results.metrics(experiment, each.base)
-        for value in [results.value(each.setting, metric)]
+        for point in results.placed(experiment)
+        for metric in results.metrics(experiment, point.base)
+        for value in [results.value(point.setting, metric)]
     ]
 
 

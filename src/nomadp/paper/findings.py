@@ -62,9 +62,9 @@ class Gain:
 def losing_to_the_constant(results: Results, names: tuple[str, ...]) -> Tally:
     """Settings of `ne` in which reports have at least the NE of the best constant."""
     errors = [
-        (results.value(each.setting, "ne").mean, _constant(results, each.base))
-        for each in results.placed(EXPERIMENTS["ne"])
-        if each.setting.mechanism in names and not each.setting.decoded
+        (results.value(point.setting, "ne").mean, _constant(results, point.base))
+        for point in results.placed(EXPERIMENTS["ne"])
+        if point.setting.mechanism in names and not point.setting.decoded
     ]
     return Tally(sum(error >= baseline for error, baseline in errors), len(errors))
 
@@ -84,10 +84,10 @@ def beaten_from(results: Results, base: str, series: Series) -> str | None:
 def best_at(results: Results, base: str, epsilon: str, metric: str, *, decoded: bool) -> Best:
     """The private mechanism whose reports, or whose decoded points, have the best score."""
     scores = {
-        each.setting.mechanism: results.value(each.setting, metric).mean
-        for each in results.placed(EXPERIMENTS["ne"])
-        if (each.base, each.x, each.setting.decoded) == (base, epsilon, decoded)
-        and each.setting.mechanism not in AS_PUBLISHED
+        point.setting.mechanism: results.value(point.setting, metric).mean
+        for point in results.placed(EXPERIMENTS["ne"])
+        if (point.base, point.x, point.setting.decoded) == (base, epsilon, decoded)
+        and point.setting.mechanism not in AS_PUBLISHED
     }
     best = best_of(metric, scores)
     _, baseline = better_baseline(results.baselines(SetKey(base)), metric)
@@ -149,9 +149,9 @@ def chosen_granularity(results: Results) -> tuple[Tally, float]:
 def count_rows(results: Results, base: str) -> dict[str, float]:
     """ACD of every mechanism of Table 2 on a set."""
     return {
-        each.setting.mechanism: results.value(each.setting, "acd").mean
-        for each in results.placed(EXPERIMENTS["table2"])
-        if each.base == base
+        point.setting.mechanism: results.value(point.setting, "acd").mean
+        for point in results.placed(EXPERIMENTS["table2"])
+        if point.base == base
     }
 
 

@@ -71,7 +71,7 @@ def canvas(count: int, columns: int) -> "tuple[Figure, list[Axes]]":
 def draw_curves(panel: "Axes", curves: Sequence[Curve], *, numeric: bool) -> None:
     """Draw means with error bars of one standard deviation."""
     ticks = curves[0].x if curves else ()
-    x = [float(each) for each in ticks] if numeric else list(range(len(ticks)))
+    x = [float(tick) for tick in ticks] if numeric else list(range(len(ticks)))
     for curve in curves:
         panel.errorbar(x, curve.mean, yerr=curve.sd, **_line(curve.series))
     panel.set_xticks(x, ticks)
@@ -115,11 +115,13 @@ def legends(figure: "Figure", panels: Sequence["Axes"], *, separate: bool = Fals
     With ``separate``, lines that are not in every panel go into a legend inside their panel.
     """
     handles_of = {panel: _handles(panel) for panel in panels if panel.get_visible()}
-    named = {label: handle for each in handles_of.values() for label, handle in each.items()}
+    named = {
+        label: handle for handles in handles_of.values() for label, handle in handles.items()
+    }
     above = [
         label
         for label in named
-        if not separate or all(label in each for each in handles_of.values())
+        if not separate or all(label in handles for handles in handles_of.values())
     ]
     last = [label for label in (*style.BASELINE_LABELS.values(), WORSE) if label in above]
     order = [label for label in above if label not in last] + last

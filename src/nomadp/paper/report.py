@@ -27,7 +27,9 @@ def render(
 ) -> str:
     """The HTML page on these experiments; ``drawings`` has the SVG of each."""
     named = {experiment.name: experiment for experiment in experiments}
-    sections = [_section(each, results, drawings[each.name]) for each in experiments]
+    sections = [
+        _section(experiment, results, drawings[experiment.name]) for experiment in experiments
+    ]
     markup = {
         "contents": _contents(experiments),
         "opening": _opening(named, results),
@@ -100,7 +102,7 @@ def _claims(results: Results, complete: Sequence[str]) -> str:
 
 
 def _contents(experiments: Sequence[Experiment]) -> str:
-    links = [(each.name, each.title) for each in experiments]
+    links = [(experiment.name, experiment.title) for experiment in experiments]
     items = (f'<li><a href="#{escape(n)}">{escape(title)}</a></li>' for n, title in links)
     return f"<ol>{''.join(items)}</ol>"
 

@@ -89,14 +89,14 @@ class Results:
     def curves(self, experiment: Experiment, base: str, metric: str) -> list[Curve]:
         """The lines of one panel, in the order of the specification."""
         lines: dict[Series, list[Placed]] = {}
-        for each in self.placed(experiment):
-            if each.base == base:
-                lines.setdefault(each.series, []).append(each)
+        for point in self.placed(experiment):
+            if point.base == base:
+                lines.setdefault(point.series, []).append(point)
         return [
             Curve(
                 series,
-                tuple(each.x for each in line),
-                tuple(self.value(each.setting, metric) for each in line),
+                tuple(point.x for point in line),
+                tuple(self.value(point.setting, metric) for point in line),
             )
             for series, line in lines.items()
         ]
@@ -105,10 +105,10 @@ class Results:
         self, experiment: Experiment, base: str, metric: str
     ) -> dict[str, list[float]]:
         """By baseline, its score along the axis, which may vary the data set."""
-        placed = [each for each in self.placed(experiment) if each.base == base]
+        placed = [point for point in self.placed(experiment) if point.base == base]
         along = [
             self.baselines(key)
-            for key in {each.x: each.setting.dataset for each in placed}.values()
+            for key in {point.x: point.setting.dataset for point in placed}.values()
         ]
         return {
             name: [scores[name][metric] for scores in along]

@@ -55,8 +55,8 @@ def _prq(experiment: Experiment, results: Results) -> list[str]:
     for base in _bases(results):
         radius_km = load(results.catalogue, SetKey(base)).yardstick.radii_km[1]
         reported, decoded = (
-            findings.best_at(results, base, last, f"prq_{radius_km:g}km", decoded=each)
-            for each in (False, True)
+            findings.best_at(results, base, last, f"prq_{radius_km:g}km", decoded=is_decoded)
+            for is_decoded in (False, True)
         )
         best.append(
             f"on {set_label(base)} within {radius_km:g} km, {reported.score:.1f} % as reported "
@@ -219,7 +219,10 @@ def _gains(results: Results) -> str:
             for gain in gains
             if gain.mechanism == name
         ]
-        count, settings = sum(each.count for each in tallies), sum(each.of for each in tallies)
+        count, settings = (
+            sum(tally.count for tally in tallies),
+            sum(tally.of for tally in tallies),
+        )
         lower.append(f"of {label_of(name)} in {count} of {settings} settings")
     by_set = [
         f"on {set_label(base)} "

@@ -118,7 +118,7 @@ class Experiment:
 
     def works(self, catalogue: Catalogue, plan: Plan) -> list[Work]:
         """All work of this experiment: baselines, repetitions of every setting, audits."""
-        settings = dict.fromkeys(each.setting for each in self.place(catalogue, plan))
+        settings = dict.fromkeys(point.setting for point in self.place(catalogue, plan))
         keys = dict.fromkeys(setting.dataset for setting in settings)
         cells = [Cell(setting, k) for setting in settings for k in range(plan.runs)]
         return [*map(Baselines, keys), *cells, *self.audits(plan)]

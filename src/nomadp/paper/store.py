@@ -74,7 +74,7 @@ Progress = Callable[[int], None]
 
 def missing(works: Iterable[Work], catalogue: Catalogue, store: Store) -> list[Work]:
     """The works that are not in the store, without duplicates, in the same order."""
-    return [each for each in dict.fromkeys(works) if store.find(each, catalogue) is None]
+    return [work for work in dict.fromkeys(works) if store.find(work, catalogue) is None]
 
 
 def complete_all(

@@ -57,8 +57,11 @@ class Paper:
     @cached_property
     def works(self) -> list[Work]:
         """All work without duplicates; audits, the longest, come first to balance the load."""
-        every = (each.works(self.catalogue, self.plan) for each in self.experiments)
-        unique = dict.fromkeys(work for works in every for work in works)
+        unique = dict.fromkeys(
+            work
+            for experiment in self.experiments
+            for work in experiment.works(self.catalogue, self.plan)
+        )
         return sorted(unique, key=lambda work: not isinstance(work, Audit))
 
     def missing(self) -> list[Work]:
@@ -75,7 +78,9 @@ class Paper:
     def write(self) -> list[Path]:
         """Write tables, figures and the report of all experiments that are complete."""
         results = Results(self.catalogue, self.plan, self.store)
-        complete = [each for each in self.experiments if results.is_complete(each)]
+        complete = [
+            experiment for experiment in self.experiments if results.is_complete(experiment)
+        ]
         drawings, written = {}, []
         for experiment in complete:
             png, svg = rendered(experiment, results)
