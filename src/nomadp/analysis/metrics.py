@@ -151,6 +151,8 @@ def uniform_answer(
     locations: LocationSet, true: TrajectorySet, radii_km: Sequence[float] = ()
 ) -> Scores:
     """The exact expectation of answering a uniformly random location of the public set."""
+    # The expected error of a point depends on its location only, and expectations of means add
+    # up, so no answers need to be drawn.
     visited, of_point = np.unique(true.locations, return_inverse=True)
     mean_km = np.empty(len(visited))
     share = np.empty((len(radii_km), len(visited)))

@@ -50,6 +50,7 @@ class Population:
 
     @cached_property
     def weights(self) -> Floats:
+        # Log-normal popularity at two scales: districts differ, and places within a district.
         rng, district = np.random.default_rng(1), zones_of(self.locations, DISTRICTS)
         appeal = rng.normal(0, UNEQUAL, len(self.locations))
         appeal += rng.normal(0, UNEQUAL, len(district))[district.of]

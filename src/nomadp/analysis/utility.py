@@ -203,8 +203,8 @@ def needed_epsilon(
     if not goal.is_reached(reached_at.best):
         return Needed("out of reach", None, reached_at)
     # Bisection keeps the invariant that the goal is missed at `missed` steps and reached at
-    # `reached`. All simulations use the same walks and noise, so the comparison of two epsilons
-    # has hardly any simulation error.
+    # `reached`. All simulations use the same walks and noise, which makes the comparison of two
+    # epsilons more precise than the error of each.
     missed, reached, missed_at = 0, STEPS, None
     while reached - missed > 1:
         middle = (missed + reached) // 2

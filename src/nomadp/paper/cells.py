@@ -113,6 +113,8 @@ class Cell:
         }
 
     def seed(self, catalogue: Catalogue) -> int:
+        # From what the reports depend on, and nothing else: decoding them, or a newer version of
+        # nomadp, must not change the seed.
         identity = self.setting.identity(catalogue) | {"repetition": self.repetition}
         digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).digest()
         return int.from_bytes(digest, "big") >> (8 * len(digest) - SEED_BITS)

@@ -130,6 +130,7 @@ def _count_sentence(tally: Tally) -> str:
 
 
 def _verdict(*tallies: Tally) -> str:
+    # A claim about both forms holds if it holds for each, and fails if it fails for each.
     shares = [tally.count / tally.of for tally in tallies]
     if min(shares) >= NEARLY:
         return HOLDS

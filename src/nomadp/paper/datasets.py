@@ -69,6 +69,7 @@ class Dataset:
     def sha256(self) -> str:
         """The hash of everything that an experiment reads."""
         digest = hashlib.sha256(self.locations.sha256.encode())
+        # Explicitly little-endian, so that the hash is the same on every machine.
         for column in (self.trajectories.offsets, self.trajectories.locations):
             digest.update(column.astype("<i8").tobytes())
         return digest.hexdigest()

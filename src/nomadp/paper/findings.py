@@ -75,7 +75,7 @@ def beaten_from(results: Results, base: str, series: Series) -> str | None:
     for epsilon in results.plan.epsilons:
         setting = series.setting(SetKey(base), epsilon)
         if results.value(setting, "ne").mean >= _constant(results, base):
-            first = None
+            first = None  # a later epsilon is worse again: start over
         else:
             first = first or epsilon
     return first

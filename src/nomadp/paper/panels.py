@@ -102,6 +102,7 @@ def shade_worse(panel: "Axes", scores: list[float], x: Sequence[float], *, below
     """Shade the scores that are worse than a baseline, and keep the limits of the axes."""
     low, high = panel.get_ylim()
     left, right = panel.get_xlim()
+    # Extend the baseline horizontally to both edges of the panel.
     ends = [left, *x, right], [scores[0], *scores, scores[-1]]
     panel.fill_between(
         *ends, low if below else high, color=style.SHADE, linewidth=0, zorder=0, label=WORSE
