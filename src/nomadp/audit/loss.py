@@ -109,10 +109,8 @@ def _transcript_loss(parts: Parts) -> float:
     # Parts are independent, so for each pair of inputs the worst transcripts of all parts can
     # occur together. Take the maximum over pairs last: the parts' worst pairs may differ.
     worst = [
-        np.max([outcome.log_ratio for outcome in outcomes.values()], axis=0)[
-            np.ix_(secret_index, secret_index)
-        ]
-        for outcomes, secret_index in parts
+        np.max([outcome.log_ratio for outcome in outcomes.values()], axis=0)[np.ix_(k, k)]
+        for outcomes, k in parts
     ]
     with np.errstate(invalid="ignore"):
         total = np.sum(worst, axis=0)
@@ -135,15 +133,12 @@ def _final_laws(mechanism: Mechanism, parts: Parts) -> tuple[list[int], Floats, 
         released.append(tuple(values.T) if values.ndim == 2 else values)
     # 2. Sum it over all cases, and all draws of post-processing, that lead to the same report.
     law_of: dict[int, Floats] = {}
-    for report, share_of_case in possible_reports(mechanism.finish, released):
+    for report, draw in possible_reports(mechanism.finish, released):
         shape = (mechanism.report_size,) * len(report)
         codes, code_index = np.unique(
             np.ravel_multi_index(tuple(report), shape), return_inverse=True
         )
-        laws = [
-            np.bincount(code_index, weight, len(codes))
-            for weight in probability * share_of_case
-        ]
+        laws = [np.bincount(code_index, weight, len(codes)) for weight in probability * draw]
         for code, law in zip(codes.tolist(), np.transpose(laws), strict=True):
             law_of[code] = law_of.get(code, 0.0) + law
     return list(law_of), np.stack(list(law_of.values()), axis=1), math.prod(shape)

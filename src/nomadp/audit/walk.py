@@ -24,15 +24,7 @@ from nomadp.drawing import Choose, Part
 from nomadp.geometry import Floats
 from nomadp.laws import Channel, Ints, Secret, probabilities
 
-__all__ = [
-    "FirstBranch",
-    "Outcome",
-    "Witness",
-    "distinct_secrets",
-    "explore",
-    "possible_reports",
-    "walk",
-]
+__all__ = ["FirstBranch", "Outcome", "Witness", "explore", "possible_reports", "walk"]
 
 Witness = Callable[[str, Channel, Secret], Floats]
 """Checks every law that a path meets; returns its log-probabilities, (inputs, outputs)."""

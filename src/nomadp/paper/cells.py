@@ -113,7 +113,7 @@ class Cell:
         }
 
     def seed(self, catalogue: Catalogue) -> int:
-        # From what the reports depend on, and nothing else: decoding them, or a newer version of
+        # From what the reports depend on, and nothing else: decoding them, or a new version of
         # nomadp, must not change the seed.
         identity = self.setting.identity(catalogue) | {"repetition": self.repetition}
         digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).digest()

@@ -78,12 +78,10 @@ def draw_curves(panel: "Axes", curves: Sequence[Curve], *, numeric: bool) -> Non
     panel.margins(x=0.04)
 
 
-def draw_baselines(
-    panel: "Axes", baselines: dict[str, list[float]], x: Sequence[float]
-) -> None:
+def draw_baselines(panel: "Axes", scores: dict[str, list[float]], x: Sequence[float]) -> None:
     """Draw the no-information baselines."""
-    for name, scores in baselines.items():
-        panel.plot(x, scores, zorder=1.5, **baseline_line(name))
+    for name, values in scores.items():
+        panel.plot(x, values, zorder=1.5, **baseline_line(name))
 
 
 def baseline_line(name: str) -> dict[str, Any]:
@@ -116,9 +114,7 @@ def legends(figure: "Figure", panels: Sequence["Axes"], *, separate: bool = Fals
     With ``separate``, lines that are not in every panel go into a legend inside their panel.
     """
     handles_of = {panel: _handles(panel) for panel in panels if panel.get_visible()}
-    named = {
-        label: handle for handles in handles_of.values() for label, handle in handles.items()
-    }
+    named = dict(pair for handles in handles_of.values() for pair in handles.items())
     above = [
         label
         for label in named
