@@ -11,7 +11,7 @@ from pathlib import Path
 
 from nomadp.budget import format_epsilon
 from nomadp.page import listed
-from nomadp.paper import EXPERIMENTS, reopened
+from nomadp.paper import EXPERIMENTS, reopen
 from nomadp.paper.cells import Audit
 from nomadp.paper.claims import claims
 from nomadp.paper.datasets import SetKey, set_label
@@ -20,14 +20,14 @@ from nomadp.paper.findings import (
     beaten_from,
     count_rows,
     losing_to_the_constant,
-    printed_above_flat,
+    printed_above_equal_counts,
 )
 from nomadp.paper.lines import AS_PUBLISHED, COMPARED, EVERY_ANSWER
 from nomadp.paper.panels import series_label
 from nomadp.paper.report import amount
 from nomadp.paper.results import Results
 from nomadp.paper.sentences import verdict
-from nomadp.paper.style import FLOOR_LABELS, label_of
+from nomadp.paper.style import BASELINE_LABELS, label_of
 
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED = ROOT / "docs" / "measured.json"
@@ -56,9 +56,9 @@ def errors(results: Results) -> str:
             for base in bases
         ]
         rows.append([series_label(series), *found])
-    for floor in ("constant", "uniform"):
-        scores = [f"{results.floors(SetKey(base))[floor]['ne']:.4f}"[1:] for base in bases]
-        rows.append([FLOOR_LABELS[floor], *scores])
+    for name in ("constant", "uniform"):
+        scores = [f"{results.baselines(SetKey(base))[name]['ne']:.4f}"[1:] for base in bases]
+        rows.append([BASELINE_LABELS[name], *scores])
     return table([f"NE at ε = {', '.join(epsilons)}", *map(set_label, bases)], rows)
 
 
@@ -84,14 +84,14 @@ def counts(results: Results) -> str:
             for base in bases
         ]
         rows.append([label_of(name), *cells])
-    for floor, words in FLOOR_LABELS.items():
-        scores = [f"{results.floors(SetKey(base))[floor]['acd']:.2f}" for base in bases]
+    for baseline, words in BASELINE_LABELS.items():
+        scores = [f"{results.baselines(SetKey(base))[baseline]['acd']:.2f}" for base in bases]
         rows.append([words, *scores])
     return table(["ACD at ε = 4", *map(set_label, bases)], rows)
 
 
 def flat(results: Results) -> str:
-    above = printed_above_flat(results)
+    above = printed_above_equal_counts(results)
     if not above.of:
         return "Table 2 is not compared here: this run does not have all of the paper's data"
     return f"Of the {above.of} values that Table 2 prints, {above.count} are no better than it"
@@ -120,7 +120,7 @@ def leak(results: Results) -> str:
 
 
 def claimed(results: Results) -> str:
-    rows = [[c.paper, c.found, c.verdict] for c in claims(results, list(EXPERIMENTS))]
+    rows = [[c.paper, c.evidence, c.verdict] for c in claims(results, list(EXPERIMENTS))]
     return table(["The paper says", "Found", "Verdict"], rows)
 
 
@@ -148,7 +148,7 @@ def main(args: list[str]) -> int:
     if len(args) != 1:
         print(__doc__)
         return 2
-    paper = reopened(Path(args[0]))
+    paper = reopen(Path(args[0]))
     if missing := paper.missing():
         print(f"{len(missing)} pieces of work are missing; run nomadp paper all first")
         return 1

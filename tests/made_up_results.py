@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nomadp.paper.cells import Audit, Cell, Floors, Work
+from nomadp.paper.cells import Audit, Baselines, Cell, Work
 from nomadp.paper.results import Results
 from nomadp.paper.specs import Plan
 
@@ -10,7 +10,7 @@ __all__ = ["GAIN", "PLAN", "MadeUp"]
 
 PLAN = Plan(runs=2, epsilons=("1", "4", "10"), trajectories=10, audited_epsilons=("1", "4"))
 RANGES = tuple(f"prq_{radius_km:g}km" for radius_km in (0.25, 0.5, 1.0, 2.0, 4.0))
-FLOORS = {
+BASELINES = {
     "constant": {"ne": 0.15, **dict.fromkeys(RANGES, 30.0), "acd": 40.0},
     "uniform": {"ne": 0.25, **dict.fromkeys(RANGES, 10.0), "acd": 9.0},
     "flat": {"acd": 8.0},
@@ -25,8 +25,8 @@ class MadeUp(Results):
 
     def of(self, work: Work) -> dict[str, Any]:
         match work:
-            case Floors():
-                return FLOORS
+            case Baselines():
+                return BASELINES
             case Audit(mechanism=name, epsilon=epsilon):
                 leaky = name.endswith("not-private")
                 final = 3.5 if leaky else 0.5 * float(epsilon)

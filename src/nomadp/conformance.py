@@ -46,95 +46,93 @@ def check_conformance(make: Make, coarse: Make | None = None) -> None:
 
 
 def keeps_epsilon(make: Make) -> None:
-    """The exact privacy loss, computed by enumerating every choice, is at most epsilon."""
+    """The exact loss, by enumerating every choice, is within epsilon."""
     for epsilon in EPSILONS:
         for length in LENGTHS[:3]:
-            result = measure(make(family_map("random", 4), epsilon), length)
+            measured = measure(make(family_map("random", 4), epsilon), length)
             case = f"at epsilon {epsilon}, length {length}"
-            if result.flags or result.spent != {epsilon}:
-                raise AssertionError(f"the audit flags {', '.join(result.flags)} {case}")
-            # A report is post-processing of the transcript, so it cannot lose more. The
-            # tolerance is for rounding: these are floats of exact numbers.
-            if not result.final_loss <= result.transcript_loss + 1e-9 <= epsilon + 1e-9:
-                raise AssertionError(f"the privacy loss exceeds epsilon {case}")
+            if measured.flags or measured.spent != {epsilon}:
+                raise AssertionError(f"the audit flags {', '.join(measured.flags)} {case}")
+            # The flags are decided exactly; losses are floats, so allow for rounding.
+            if not measured.final_loss <= measured.transcript_loss + 1e-9 <= epsilon + 1e-9:
+                raise AssertionError(f"the loss exceeds epsilon {case}")
 
 
 def spends_its_split(make: Make) -> None:
-    """The program draws exactly the steps of its split, each with its share of epsilon."""
-    mechanism = make(_random_locations(30), 2)
+    """The program draws the steps of its split, each with the stated share and count."""
+    mechanism = make(_scattered(30), 2)
     for length in LENGTHS:
-        branch = FirstBranch()
-        mechanism.perturb(np.arange(length), branch)
-        drawn = Counter((step, channel.share) for step, channel in branch.paid)
-        declared: Counter[tuple[str, Fraction]] = Counter()
+        path = FirstBranch()
+        mechanism.perturb(np.arange(length), path)
+        drawn = Counter((step, channel.share) for step, channel in path.private_draws)
+        stated: Counter[tuple[str, Fraction]] = Counter()
         for step in mechanism.split(length).steps:
-            declared[step.name, step.share] += step.count
-        if drawn != declared:
-            raise AssertionError(
-                f"the draws must match the split, and do not at length {length}"
-            )
+            stated[step.name, step.share] += step.count
+        if drawn != stated:
+            raise AssertionError(f"the draws must be those of the split at length {length}")
 
 
 def draws_alike_for_all(make: Make) -> None:
-    """The number of words depends only on the length.
+    """The number of random words depends on the length alone.
 
-    Otherwise the time that a device takes would reveal something about the trajectory.
+    The time of a report grows with its draws, so any other dependence is a side channel.
     """
-    mechanism = make(_random_locations(25), 2)
+    mechanism = make(_scattered(25), 2)
     for length in LENGTHS:
-        rows = np.random.default_rng(length).integers(0, 25, (20, length))
-        rows[0] = 3  # all points coincide
-        streams = [_CountingStream(seed) for seed in range(len(rows))]
-        for row, stream in zip(rows, streams, strict=True):
-            perturb_one(mechanism, row, stream)
+        trajectories = np.random.default_rng(length).integers(0, 25, (20, length))
+        trajectories[0] = 3  # all points coincide
+        streams = [_CountingStream(seed) for seed in range(len(trajectories))]
+        for trajectory, stream in zip(trajectories, streams, strict=True):
+            perturb_one(mechanism, trajectory, stream)
         if len({stream.used for stream in streams}) > 1:
-            raise AssertionError("the number of words must depend only on the length")
+            raise AssertionError("the number of words must depend on the length alone")
 
 
 def reports_public_locations(make: Make) -> None:
-    """Reports have the declared size and domain, and equal words give equal reports."""
-    mechanism = make(_random_locations(40), 3)
+    """Reports have the stated number of values, all in range, and follow from the words."""
+    mechanism = make(_scattered(40), 3)
     for length in LENGTHS:
-        first, second = (
+        first, again = (
             perturb_one(mechanism, np.arange(length), SeededRandom(1).stream(0)) for _ in "ab"
         )
-        if first != second:
+        if first != again:
             raise AssertionError("the same words must give the same report")
         size, entries = mechanism.report_size, mechanism.report_offsets(np.array([0, length]))
-        in_domain = all(type(entry) is int and 0 <= entry < size for entry in first)
-        if len(first) != entries[-1] or not in_domain:
+        inside = all(type(place) is int and 0 <= place < size for place in first)
+        if len(first) != entries[-1] or not inside:
             raise AssertionError(f"{entries[-1]} whole numbers below {size} must be reported")
 
 
 def is_a_value(make: Make) -> None:
-    """Equal options make equal mechanisms, which are frozen; the identity covers the law."""
-    locations = _random_locations(9)
-    one = make(locations, "0.5")
-    others = [one.with_params(epsilon=1), make(_random_locations(9, seed=1), "0.5")]
-    if one != make(locations, 0.5) or one in others:
+    """Mechanisms compare by value and are frozen, and the identity covers the whole law."""
+    locations = _scattered(9)
+    mechanism = make(locations, "0.5")
+    others = [mechanism.with_params(epsilon=1), make(_scattered(9, seed=1), "0.5")]
+    if mechanism != make(locations, 0.5) or mechanism in others:
         raise AssertionError("mechanisms must be equal if and only if their options are")
-    if len({mechanism.identity for mechanism in (one, *others)}) != 3:
-        raise AssertionError("the identity must name epsilon and the locations")
-    if one.get_params().get("epsilon") != "1/2" or str(locations.lat[0]) in repr(one):
+    if len({other.identity for other in (mechanism, *others)}) != 3:
+        raise AssertionError("the identity must depend on epsilon and the locations")
+    epsilon = mechanism.get_params().get("epsilon")
+    if epsilon != "1/2" or str(locations.lat[0]) in repr(mechanism):
         raise AssertionError("get_params must have the exact epsilon, and repr no coordinate")
     try:
-        one.epsilon = Fraction(9)  # type: ignore[misc]  # must fail
+        mechanism.epsilon = Fraction(9)  # type: ignore[misc]  # must be impossible
     except FrozenInstanceError:
         return
     raise AssertionError("a mechanism must be a frozen dataclass")
 
 
 def refuses_what_it_cannot_use(make: Make) -> None:
-    """It refuses unknown locations without showing them, and an epsilon out of range."""
-    mechanism = make(_random_locations(40), 3)
+    """Invalid trajectories and epsilons are refused, and errors do not show locations."""
+    mechanism = make(_scattered(40), 3)
     trajectories: list[Any] = [[], [99], [-1], [0, 40], [[0, 1], [1, 0]]]
     for trajectory in trajectories:
-        arguments = mechanism, trajectory, SeededRandom(0).stream(0)
-        message = _message_of(DomainError, perturb_one, *arguments)
+        stream = SeededRandom(0).stream(0)
+        message = _refusal(DomainError, perturb_one, mechanism, trajectory, stream)
         if "99" in message or "-1" in message:
-            raise AssertionError("a private location must not be shown")
+            raise AssertionError("an error must not contain a private location")
     for epsilon in (0, -1, float("nan"), 1e6):
-        _message_of(BudgetError, make, _random_locations(5), epsilon)
+        _refusal(BudgetError, make, _scattered(5), epsilon)
 
 
 CHECKS: tuple[Callable[[Make], None], ...] = (
@@ -160,16 +158,16 @@ class _CountingStream(WordStream):
         return self._inner.next()
 
 
-def _message_of(kind: type[Exception], call: Callable[..., object], *arguments: Any) -> str:
-    """The message of the error that the call must raise."""
+def _refusal(kind: type[Exception], call: Callable[..., object], *arguments: Any) -> str:
+    """The message of the exception that the call must raise."""
     try:
         call(*arguments)
     except kind as refusal:
         return str(refusal)
-    raise AssertionError(f"{kind.__name__} must be raised for such arguments, and nothing was")
+    raise AssertionError(f"invalid arguments must raise {kind.__name__}, and nothing did")
 
 
-def _random_locations(size: int, seed: int = 0) -> LocationSet:
+def _scattered(size: int, seed: int = 0) -> LocationSet:
     rng = np.random.default_rng(seed)
     ids = [f"p{k}" for k in range(size)]
     return LocationSet.from_columns(ids, rng.uniform(41, 42, size), rng.uniform(-88, -87, size))

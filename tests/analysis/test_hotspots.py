@@ -8,8 +8,8 @@ from refusals import refused
 
 from nomadp.analysis.hotspots import (
     count_difference,
+    equal_counts_difference,
     expected_deviation,
-    flat_count_difference,
     hotspot_recall,
     uniform_count_difference,
     uniform_hotspot_recall,
@@ -66,7 +66,7 @@ def test_refuses_a_share_that_is_none(square: LocationSet, share: float) -> None
 
 def test_the_flat_estimate_gives_every_location_the_same(square: LocationSet) -> None:
     # Six points over four places: 1.5 each, off by 1.5 and 0.5.
-    assert flat_count_difference(square, journeys(*TRUE), 0.5) == (1.5 + 0.5) / 2
+    assert equal_counts_difference(square, journeys(*TRUE), 0.5) == (1.5 + 0.5) / 2
 
 
 def test_uniform_counts_agree_with_every_possible_answer(square: LocationSet) -> None:

@@ -1,9 +1,9 @@
-"""What follows the releases: every path, with its chance in every case."""
+"""What follows the releases: every path, with its probability in every case."""
 
 import numpy as np
 import pytest
 
-from nomadp.audit.walk import finished
+from nomadp.audit.walk import possible_reports
 from nomadp.laws import Uniform
 
 
@@ -13,8 +13,8 @@ def test_a_coin_is_walked_for_all_cases_at_once():
 
     first, second = np.array([7, 8, 9]), np.array([1, 2, 3])
     found = [
-        (value.tolist(), chance.tolist())
-        for (value,), chance in finished(finish, [first, second])
+        (value.tolist(), probability.tolist())
+        for (value,), probability in possible_reports(finish, [first, second])
     ]
     assert found == [([7, 8, 9], [0.5]), ([1, 2, 3], [0.5])]
 
@@ -24,7 +24,7 @@ def test_a_draw_may_depend_on_what_was_released():
         return (choose("location", Uniform(3), released[0]),)
 
     counts = np.array([1, 2, 3])
-    law = {value: chance for (value,), chance in finished(finish, [counts])}
+    law = {value: probability for (value,), probability in possible_reports(finish, [counts])}
     assert law[0] == pytest.approx([1, 1 / 2, 1 / 3])
     assert law[1] == pytest.approx([0, 1 / 2, 1 / 3])
     assert law[2] == pytest.approx([0, 0, 1 / 3])
@@ -38,7 +38,7 @@ def test_draws_in_a_row_multiply_their_chances():
         return tuple(choose.each([(toss, count) for count in released]))
 
     cases = [np.array([1, 2]), np.array([2, 2])]
-    law = dict(finished(finish, cases))
+    law = dict(possible_reports(finish, cases))
     assert sum(law.values()) == pytest.approx([1, 1])
     assert law[0, 1] == pytest.approx([1 / 2, 1 / 4])
     assert law[1, 0] == pytest.approx([0, 1 / 4])

@@ -43,7 +43,7 @@ def test_paths_must_all_cost_epsilon_even_if_one_of_them_does(costs):
 def test_the_final_output_may_not_lose_more_than_the_transcript(monkeypatch):
     mechanism = IndependentPoints(locations=small_map(4), epsilon=1)
     assert measure(mechanism, 1).flags == ()
-    monkeypatch.setattr("nomadp.audit.loss._spread", lambda law: 0.99)
+    monkeypatch.setattr("nomadp.audit.loss._largest_log_ratio", lambda law: 0.99)
     assert measure(mechanism, 1).flags == ("final",)
 
 

@@ -24,7 +24,7 @@ from nomadp.audit.paths import (
     large_path_rows,
     path_rows,
 )
-from nomadp.audit.plan import sampled
+from nomadp.audit.plan import path_mechanisms
 from nomadp.audit.run import AuditReport
 from nomadp.audit.sampler import ALPHA
 from nomadp.extras import EXTRAS
@@ -64,7 +64,7 @@ def truth(mechanism, trajectories, words):
 
 @pytest.mark.parametrize("name", FAST_NAMES)
 def test_a_fast_path_that_releases_the_truth_is_flagged(name, monkeypatch):
-    mechanism = sampled(name, (Fraction(4),), "random")[0]
+    mechanism = path_mechanisms(name, (Fraction(4),), "random")[0]
     if fastest(mechanism) == NUMBA and not has_numba():
         pytest.skip("no path of numba on this machine")
     monkeypatch.setattr(import_module(FAST[type(mechanism)]), "draw_many", truth)
@@ -79,7 +79,9 @@ def test_a_fast_path_that_releases_the_truth_is_flagged(name, monkeypatch):
 def test_a_path_for_large_sets_that_releases_the_truth_is_flagged(name, monkeypatch):
     kind = MECHANISMS[name]
     monkeypatch.setattr(import_module(FAST[kind]), "draw_many", truth)
-    (row,) = large_path_rows(sampled(name, (Fraction(1),), "outlier"), sampling(9000, 2))
+    (row,) = large_path_rows(
+        path_mechanisms(name, (Fraction(1),), "outlier"), sampling(9000, 2)
+    )
     assert not row.ok
 
 
@@ -163,7 +165,7 @@ def test_the_same_seed_samples_the_same_and_a_fresh_one_is_told():
 
 @pytest.mark.parametrize("name", ["exp", "brr", "l-srr"])
 def test_paths_of_numpy_follow_the_exact_law_at_every_length(name):
-    small = sampled(name, (Fraction(1),), "random")
+    small = path_mechanisms(name, (Fraction(1),), "random")
     rows = path_rows(small, sampling(40_000, 1, 2))[1:]
     assert [(row.ok, row.seen, row.length) for row in rows] == [
         (True, "sampled", 1),
@@ -176,7 +178,7 @@ def test_paths_of_numpy_follow_the_exact_law_at_every_length(name):
 def test_every_path_is_listed_with_what_was_seen_of_it(name, monkeypatch):
     absent = replace(EXTRAS["fast"], package="numba_that_is_not_there")
     monkeypatch.setitem(EXTRAS, "fast", absent)
-    small = sampled(name, (Fraction(1),), "random")
+    small = path_mechanisms(name, (Fraction(1),), "random")
     rows = path_rows(small, sampling(500)) + large_path_rows(small, sampling(0))
     assert (rows[0].path, rows[0].seen) == (REFERENCE, "walked")
     for row in rows[1:]:
@@ -187,7 +189,7 @@ def test_every_path_is_listed_with_what_was_seen_of_it(name, monkeypatch):
 
 def test_a_path_that_loses_more_than_could_be_missed_is_found(monkeypatch):
     """The reported law is moved until it loses as much; then 20 tries are all flagged."""
-    mechanism = sampled("exp", (Fraction(1),), "random")[0]
+    mechanism = path_mechanisms("exp", (Fraction(1),), "random")[0]
     law = final_laws(mechanism, 2)
     draws = 4000
     missed = check_path(mechanism, "numpy", 2, sampling(9 * draws)).loss_missed
@@ -201,7 +203,7 @@ def test_a_path_that_loses_more_than_could_be_missed_is_found(monkeypatch):
 
 
 def test_a_leak_of_more_than_could_be_missed_is_found_and_none_is_not(monkeypatch):
-    mechanism = sampled("exp", (Fraction(4),), "random")[0]
+    mechanism = path_mechanisms("exp", (Fraction(4),), "random")[0]
     law, draws = final_laws(mechanism, 2), 4000
     leak = check_path(mechanism, "numpy", 2, sampling(9 * draws)).leak_missed
     assert found_in((1 - leak) * law + leak * np.eye(9), mechanism, draws, monkeypatch) >= 19
@@ -243,7 +245,7 @@ def test_equal_reports_rule_out_the_share_that_they_would_have_shown():
 @pytest.mark.parametrize("name", ["atlas", "ngram", "trips"])
 def test_a_compared_path_says_which_loss_it_could_have_hidden(name):
     """That of the share of leaked reports that is missed once in a hundred times."""
-    small = sampled(name, (Fraction(1, 2),), "random")[0]
+    small = path_mechanisms(name, (Fraction(1, 2),), "random")[0]
     row = path_rows([small], sampling(0, 1, 2, compared=1000))[1]
     share, worst = differing_share(row.reports), 0.0
     for length in (1, 2):
@@ -274,7 +276,7 @@ def test_the_test_of_counts_is_exact_where_few_are_expected():
 
 
 def test_an_output_that_is_impossible_by_law_is_found(monkeypatch):
-    mechanism = sampled("exp", (Fraction(1),), "random")[0]
+    mechanism = path_mechanisms("exp", (Fraction(1),), "random")[0]
     law = final_laws(mechanism, 2)
     law[:, 3] = 0
     monkeypatch.setattr("nomadp.audit.paths.final_laws", lambda *_: law)

@@ -8,7 +8,7 @@ import pytest
 from refusals import refused
 
 from nomadp.audit import GALLERY, AuditRequest, run_audit
-from nomadp.audit.sampler import check_sampler, specimens
+from nomadp.audit.sampler import check_sampler, example_channels
 from nomadp.errors import DomainError
 from nomadp.laws import RandomizedResponse
 
@@ -78,7 +78,7 @@ def test_the_report_is_json_and_its_verdict_covers_everything(report):
     told = json.loads(json.dumps(report.as_dict(), allow_nan=False))
     assert told["ok"] is report.ok is True
     assert len(told["gallery"]) == 2 * len(GALLERY)
-    assert {row["law"] for row in told["sampler"]} == set(specimens())
+    assert {row["law"] for row in told["sampler"]} == set(example_channels())
 
 
 def test_progress_is_told_to_the_end():
@@ -94,16 +94,16 @@ def test_refuses_a_variant_nobody_knows():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", specimens())
+@pytest.mark.parametrize("name", example_channels())
 def test_ten_million_draws_follow_each_law(name):
-    channel, secret = specimens()[name]
+    channel, secret = example_channels()[name]
     row = check_sampler(name, channel, secret, 10_000_000)
     assert row.ok
     assert row.detectable_bias < 0.002
 
 
 def test_a_sampler_that_is_off_by_what_it_can_detect_is_caught():
-    channel, secret = specimens()["randomised response"]
+    channel, secret = example_channels()["randomised response"]
     honest = check_sampler("x", channel, secret, 1_000_000)
 
     class Biased(RandomizedResponse):

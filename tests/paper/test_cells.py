@@ -9,7 +9,7 @@ from nomadp.engine.local import perturb_set
 from nomadp.inference import decode
 from nomadp.mechanisms import make_mechanism
 from nomadp.paper import cells
-from nomadp.paper.cells import Audit, Cell, Floors, Setting
+from nomadp.paper.cells import Audit, Baselines, Cell, Setting
 from nomadp.paper.datasets import Catalogue, SetKey, load
 from nomadp.randomness import SeededRandom
 from nomadp.trajectory import TrajectorySet
@@ -100,7 +100,7 @@ def test_reports_are_drawn_once_for_both_their_cells(
     for repetition in range(3):
         for each in (setting, replace(setting, decoded=True)):
             Cell(each, repetition).compute(catalogue)
-    assert len(drawn) == cells.TOGETHER
+    assert len(drawn) == cells.DECODED_AT_ONCE
 
 
 def test_the_same_cell_always_gives_the_same_numbers(catalogue: Catalogue) -> None:
@@ -141,10 +141,10 @@ def test_an_identity_holds_the_full_configuration(catalogue: Catalogue) -> None:
     assert {"nomadp", "seed", "dataset_sha256", "epsilon"} <= identity.keys()
 
 
-def test_floors_belong_to_a_set(catalogue: Catalogue) -> None:
-    floors = Floors(SetKey("north")).compute(catalogue)
-    assert floors["constant"]["ne"] < floors["uniform"]["ne"]
-    assert Floors(SetKey("north")).identity(catalogue)["locations"] == 40
+def test_baselines_belong_to_a_set(catalogue: Catalogue) -> None:
+    baselines = Baselines(SetKey("north")).compute(catalogue)
+    assert baselines["constant"]["ne"] < baselines["uniform"]["ne"]
+    assert Baselines(SetKey("north")).identity(catalogue)["locations"] == 40
 
 
 def test_an_audit_measures_the_strict_and_the_published_form(catalogue: Catalogue) -> None:

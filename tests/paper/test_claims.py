@@ -47,6 +47,6 @@ def test_a_verdict_follows_from_how_often_a_claim_holds(
 
 def test_places_are_counted_over_sets_budgets_and_ranges(results: Results) -> None:
     by_text = {claim.paper: claim for claim in claims(results, ["ne", "prq"])}
-    places = {text: set(re.findall(r"\d+", claim.found)) for text, claim in by_text.items()}
+    places = {text: set(re.findall(r"\d+", claim.evidence)) for text, claim in by_text.items()}
     assert "4" in places[ATP_ERROR]  # two sets, two budgets
     assert "12" in places[ATP_RANGE]  # and three ranges

@@ -12,7 +12,7 @@ from nomadp.paper.lines import AS_PUBLISHED
 from nomadp.paper.panels import WORSE, styled
 from nomadp.paper.results import Results
 from nomadp.paper.specs import EXPERIMENTS
-from nomadp.paper.style import FLOOR_LABELS, LOOKS, label_of
+from nomadp.paper.style import BASELINE_LABELS, PLOT_STYLES, label_of
 from nomadp.paper.tasks import Paper
 
 pytestmark = pytest.mark.slow  # CI runs it
@@ -42,10 +42,10 @@ def test_the_same_numbers_give_the_same_bytes(
     assert svg == written["directions.svg"].read_text()
 
 
-def test_ne_shows_every_mechanism_and_both_floors(written: dict[str, Path]) -> None:
+def test_ne_shows_every_mechanism_and_both_baselines(written: dict[str, Path]) -> None:
     text = re.findall(r"<text[^>]*>([^<]*)</text>", written["ne.svg"].read_text())
-    assert {look.label for look in LOOKS.values()} <= set(text)
-    assert {FLOOR_LABELS["constant"], FLOOR_LABELS["uniform"]} <= set(text)
+    assert {look.label for look in PLOT_STYLES.values()} <= set(text)
+    assert {BASELINE_LABELS["constant"], BASELINE_LABELS["uniform"]} <= set(text)
     assert WORSE in text
 
 
@@ -58,10 +58,10 @@ def test_decoded_reports_look_like_siblings_of_the_reports(name: str, results: R
         assert reported.get_color() == decoded.get_color()
         assert reported.get_marker() == decoded.get_marker()
         assert (reported.get_linestyle(), decoded.get_linestyle()) == ("-", "--")
-        floors = [
-            line for line in panel.get_lines() if line.get_label() in FLOOR_LABELS.values()
+        baselines = [
+            line for line in panel.get_lines() if line.get_label() in BASELINE_LABELS.values()
         ]
-        assert len(floors) == 2
+        assert len(baselines) == 2
 
 
 def test_no_legend_is_wider_than_its_figure_or_covers_a_panel(results: Results) -> None:

@@ -16,11 +16,11 @@ def rows(name: str, results: Results) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(as_csv(EXPERIMENTS[name], results))))
 
 
-def test_csv_has_a_row_per_repetition_and_floor(results: Results) -> None:
+def test_csv_has_a_row_per_repetition_and_baseline(results: Results) -> None:
     found = rows("directions", results)
     cells = [row for row in found if row["repetition"]]
     assert len(cells) == 2 * 2 * 2 * 2  # sets, lines, budgets, runs
-    assert len(found) - len(cells) == 2 * 3  # sets, floors
+    assert len(found) - len(cells) == 2 * 3  # sets, baselines
     assert {row["nomadp"] for row in found} == {nomadp.__version__}
 
 

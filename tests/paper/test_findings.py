@@ -6,7 +6,7 @@ from made_up_results import GAIN
 from nomadp.paper.findings import (
     PAPER_METHODS,
     Tally,
-    are_kept,
+    all_hold,
     beaten_from,
     best_at,
     chosen_granularity,
@@ -15,7 +15,7 @@ from nomadp.paper.findings import (
     largest_spread,
     losing_to_the_constant,
     lowest,
-    printed_above_flat,
+    printed_above_equal_counts,
     worst_claims,
 )
 from nomadp.paper.lines import BOTH_DIRECTIONS, ONE_DIRECTION, Series
@@ -30,7 +30,7 @@ def test_counts_the_settings_that_lose_to_the_constant(made_up: Results) -> None
     assert losing_to_the_constant(made_up, ("brr",)) == Tally(4, 6)
 
 
-def test_names_the_epsilon_from_which_a_floor_is_beaten(made_up: Results) -> None:
+def test_names_the_epsilon_from_which_a_baseline_is_beaten(made_up: Results) -> None:
     assert beaten_from(made_up, "north", Series("brr")) == "10"
     assert beaten_from(made_up, "north", Series("brr", decoded=True)) == "4"
     assert beaten_from(made_up, "north", Series("tp")) is None
@@ -38,10 +38,10 @@ def test_names_the_epsilon_from_which_a_floor_is_beaten(made_up: Results) -> Non
 
 def test_the_best_is_judged_in_the_sense_of_the_score(made_up: Results) -> None:
     best = best_at(made_up, "north", "10", "ne", decoded=False)
-    assert (best.mechanism, best.floor) == ("brr", 0.15)
+    assert (best.mechanism, best.baseline) == ("brr", 0.15)
     assert best.score == pytest.approx(0.08)
     within = best_at(made_up, "north", "10", "prq_2km", decoded=False)
-    assert (within.mechanism, within.floor) == ("brr", 30.0)
+    assert (within.mechanism, within.baseline) == ("brr", 30.0)
 
 
 def test_the_best_report_and_the_best_decoded_one_are_told_apart(made_up: Results) -> None:
@@ -80,7 +80,7 @@ def test_counts_come_with_every_mechanism(made_up: Results) -> None:
 
 
 def test_printed_counts_are_only_compared_on_the_papers_sets(made_up: Results) -> None:
-    assert printed_above_flat(made_up) == Tally(0, 0)
+    assert printed_above_equal_counts(made_up) == Tally(0, 0)
 
 
 def test_the_worst_claim_is_the_one_exceeded_most(made_up: Results) -> None:
@@ -92,6 +92,6 @@ def test_the_worst_claim_is_the_one_exceeded_most(made_up: Results) -> None:
 
 def test_a_claim_is_kept_if_no_loss_is_above_its_epsilon() -> None:
     kept = {"tp": ("1", {"transcript_loss": 1.0, "final_loss": 0.5})}
-    assert are_kept(kept)
-    assert not are_kept(kept | {"atp": ("1", {"transcript_loss": 1.1, "final_loss": 0.5})})
-    assert not are_kept(kept | {"atp": ("1", {"transcript_loss": "infinite"})})
+    assert all_hold(kept)
+    assert not all_hold(kept | {"atp": ("1", {"transcript_loss": 1.1, "final_loss": 0.5})})
+    assert not all_hold(kept | {"atp": ("1", {"transcript_loss": "infinite"})})

@@ -65,7 +65,9 @@ def test_every_experiment_has_a_section_with_figure_and_numbers(source: str) -> 
         assert "<table>" in section
 
 
-def test_floors_and_what_is_worse_are_in_the_words(read: PageReader, results: Results) -> None:
+def test_baselines_and_what_is_worse_are_in_the_words(
+    read: PageReader, results: Results
+) -> None:
     first = verdict(EXPERIMENTS["ne"], results)[0]
     words = " ".join(read.text.split())
     assert words.count(first) == 2  # in short, and beside its figure

@@ -8,7 +8,7 @@ from nomadp.paper.datasets import SetKey
 from nomadp.paper.lines import AS_PUBLISHED
 from nomadp.paper.reference import direction_rows, largest_difference
 from nomadp.paper.results import Results
-from nomadp.paper.sentences import DECODING, WORDS, verdict
+from nomadp.paper.sentences import DECODING, SENTENCES, verdict
 from nomadp.paper.specs import EXPERIMENTS
 from nomadp.paper.style import label_of
 
@@ -20,15 +20,15 @@ def test_every_experiment_has_something_to_say(name: str, results: Results) -> N
     assert all(sentence.endswith(".") and "nan" not in sentence for sentence in sentences)
 
 
-def test_no_words_are_left_without_an_experiment() -> None:
-    assert WORDS.keys() == EXPERIMENTS.keys()
+def test_every_experiment_has_sentences_and_no_others() -> None:
+    assert SENTENCES.keys() == EXPERIMENTS.keys()
 
 
 def test_the_frontier_tells_what_was_published_from_what_is_strict(results: Results) -> None:
     claims = findings.worst_claims(results)
     published = {name: claims.pop(name) for name in AS_PUBLISHED if name in claims}
     assert published
-    assert findings.are_kept(claims)
+    assert findings.all_hold(claims)
     sentences = verdict(EXPERIMENTS["frontier"], results)
     for name, (epsilon, losses) in published.items():
         assert losses["transcript_loss"] == "infinite"

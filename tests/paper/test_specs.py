@@ -6,7 +6,7 @@ import pytest
 
 from nomadp.mechanisms import MECHANISMS
 from nomadp.paper import lines
-from nomadp.paper.cells import Audit, Cell, Floors, Setting
+from nomadp.paper.cells import Audit, Baselines, Cell, Setting
 from nomadp.paper.datasets import CAMPUS, Catalogue, SetKey, load
 from nomadp.paper.lines import AS_PUBLISHED, COMPARED, DECODED
 from nomadp.paper.specs import EXPERIMENTS, FULL, QUICK, Plan
@@ -24,14 +24,14 @@ def test_every_row_of_the_paper_is_an_experiment() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in EXPERIMENTS if name != "table1"])
-def test_every_experiment_expands_to_cells_with_their_floors(
+def test_every_experiment_expands_to_cells_with_their_baselines(
     name: str, catalogue: Catalogue
 ) -> None:
     works = EXPERIMENTS[name].works(catalogue, FULL)
     cells = [work for work in works if isinstance(work, Cell)]
-    floors = {work.dataset for work in works if isinstance(work, Floors)}
+    baselines = {work.dataset for work in works if isinstance(work, Baselines)}
     assert len(cells) == len(set(cells)) > 0
-    assert {cell.setting.dataset for cell in cells} == floors
+    assert {cell.setting.dataset for cell in cells} == baselines
     assert {cell.repetition for cell in cells} == set(range(5))
 
 

@@ -4,9 +4,9 @@ from nomadp.analysis.measures import is_better
 from nomadp.paper.cells import Setting
 from nomadp.paper.datasets import SetKey
 from nomadp.paper.lines import AS_PUBLISHED, BOTH_DIRECTIONS
-from nomadp.paper.results import Results, better_floor
+from nomadp.paper.results import Results, better_baseline
 from nomadp.paper.specs import EXPERIMENTS
-from nomadp.paper.style import FLOOR_LABELS, label_of
+from nomadp.paper.style import BASELINE_LABELS, label_of
 from nomadp.paper.tables import (
     audit_table,
     beaten_table,
@@ -26,24 +26,24 @@ def cells(markup: str, row: str) -> list[tuple[str, str]]:
 
 
 def test_what_is_worse_than_no_information_is_marked(results: Results) -> None:
-    floors = results.floors(SetKey("north"))
+    baselines = results.baselines(SetKey("north"))
     row = cells(score_table(results, "north", "4"), "ATP")
-    metrics = [metric for metric in floors["constant"] if metric != "error_km"]
+    metrics = [metric for metric in baselines["constant"] if metric != "error_km"]
     assert len(row) == len(metrics)
     for metric, (kind, _) in zip(metrics, row, strict=True):
         score = results.value(Setting(SetKey("north"), "atp", (), "4"), metric).mean
-        beaten = is_better(metric, score, better_floor(floors, metric)[1])
+        beaten = is_better(metric, score, better_baseline(baselines, metric)[1])
         assert ("worse" not in kind) == beaten
 
 
-def test_numbers_of_a_figure_stand_beside_their_floors(results: Results) -> None:
+def test_numbers_of_a_figure_stand_beside_their_baselines(results: Results) -> None:
     made = curve_tables(EXPERIMENTS["directions"], results)
     assert made.count("<table>") == 2
     value = results.value(Setting(SetKey("north"), "atp", (), "1"), "ne")
     first = made.split("</table>")[0]
     assert cells(first, BOTH_DIRECTIONS)[0][1] == f"{value.mean:.4f} ± {value.sd:.4f}"
-    floor = results.floors(SetKey("north"))["constant"]["ne"]
-    assert cells(first, FLOOR_LABELS["constant"])[0][1] == f"{floor:.4f}"
+    baseline = results.baselines(SetKey("north"))["constant"]["ne"]
+    assert cells(first, BASELINE_LABELS["constant"])[0][1] == f"{baseline:.4f}"
 
 
 def test_the_first_table_shows_both_readings(results: Results) -> None:

@@ -6,7 +6,7 @@ import pytest
 from refusals import refused
 
 from nomadp.errors import DomainError
-from nomadp.paper import EXPERIMENTS, Paper, reopened
+from nomadp.paper import EXPERIMENTS, Paper, reopen
 from nomadp.paper.cells import Audit
 
 
@@ -52,7 +52,7 @@ def test_four_files_per_experiment_and_one_report(
 
 
 def test_a_folder_can_be_opened_again(paper: Paper, written: dict[str, Path]) -> None:
-    again = reopened(paper.out)
+    again = reopen(paper.out)
     assert again.plan == paper.plan
     assert again.experiments == paper.experiments
     assert again.missing() == []
@@ -74,7 +74,7 @@ def test_refuses_a_folder_without_a_run(tmp_path: Path, content: str | None) -> 
     if content is not None:
         (tmp_path / "run.json").write_text(content)
     with refused(DomainError, "no_earlier_run"):
-        reopened(tmp_path)
+        reopen(tmp_path)
 
 
 def test_only_the_note_of_the_run_knows_where_the_data_were(

@@ -135,7 +135,7 @@ def explain(mechanism: Mechanism, length: int) -> Explanation:
 
 
 def _split_table(split: Split) -> list[str]:
-    """What each kind of draw spends, as aligned lines."""
+    """The share and the total of each step, as lines of an aligned table."""
     header = ("step", "copy", "draws", "each", "(at most)", "together", "(at most)")
     rows = [
         (

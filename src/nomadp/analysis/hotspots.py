@@ -1,9 +1,10 @@
-"""What reports say about how often places are visited, and how people move between them.
+"""Errors of visit counts, hotspots, density, flows and step lengths of reported trajectories.
 
-Counts of reported points as they arrive, as in the paper: no correction for the noise. Every
-score has its floors: what a constant answer, a uniform one, or a flat estimate would get.
-A trip goes from the first to the last point of a trajectory, a step from one point to the
-next; trajectories of one point have neither.
+Reported points are counted as they are, without correcting for the noise, as the paper does.
+Each score comes with no-information baselines: the scores of a constant answer, of uniformly
+random answers, or of the same count at every location. A trip goes from the first to the last
+point of a trajectory, a step from one point to the next; trajectories of one point have
+neither.
 """
 
 import numpy as np
@@ -23,7 +24,7 @@ __all__ = [
     "count_difference",
     "density_distance",
     "expected_deviation",
-    "flat_count_difference",
+    "equal_counts_difference",
     "flow_error",
     "hotspot_recall",
     "jensen_shannon",
@@ -37,12 +38,12 @@ __all__ = [
     "visit_counts",
 ]
 
-LAW_BINS = 20_000
-"""Distances of all pairs are counted to this part of the largest."""
+DISTANCE_BINS = 20_000
+"""Bins up to the largest distance in which distances between all pairs are counted."""
 
 
 def visit_counts(locations: LocationSet, trajectories: Sequences) -> Ints:
-    """Points at every location, shape (m,)."""
+    """The number of points at every location, shape (n_locations,)."""
     return np.bincount(trajectories.locations, minlength=len(locations))
 
 
@@ -56,11 +57,11 @@ def count_difference(
     return float(difference[most_visited(count, share)].mean())
 
 
-def flat_count_difference(locations: LocationSet, true: TrajectorySet, share: float) -> float:
-    """The floor of estimating every location's count as the number of points over m."""
+def equal_counts_difference(locations: LocationSet, true: TrajectorySet, share: float) -> float:
+    """ACD of the baseline that gives every location the same count."""
     count = visit_counts(locations, true)
-    flat = count.sum() / len(locations)
-    return float(np.abs(count - flat)[most_visited(count, share)].mean())
+    equal = count.sum() / len(locations)
+    return float(np.abs(count - equal)[most_visited(count, share)].mean())
 
 
 def uniform_count_difference(
@@ -75,35 +76,35 @@ def uniform_count_difference(
 def hotspot_recall(
     locations: LocationSet, true: TrajectorySet, reported: Sequences, k: int
 ) -> float:
-    """Of the k locations most visited in the reports, the share that truly is.
+    """The share of true hotspots among the k locations with the highest reported counts.
 
-    A hotspot is any location visited as often as the k-th; among locations reported equally
-    often, the k are drawn at random: the value is the exact expectation over these draws.
+    A hotspot is any location visited at least as often as the k-th. Ties of reported counts
+    are broken at random, and the result is the exact expectation over these choices.
     """
     check_same_shape(true, reported)
     k = min(k, len(locations))
-    chosen = _chance_among_first(visit_counts(locations, reported), k)
-    return float(chosen[_hotspots(locations, true, k)].sum() / k)
+    among_top = _probability_among_top(visit_counts(locations, reported), k)
+    return float(among_top[_hotspots(locations, true, k)].sum() / k)
 
 
 def uniform_hotspot_recall(locations: LocationSet, true: TrajectorySet, k: int) -> float:
-    """The exact expectation for uniform answers: every location is as likely among the k."""
+    """The exact expectation for uniform answers, where all sets of k are equally likely."""
     return len(_hotspots(locations, true, min(k, len(locations)))) / len(locations)
 
 
-def expected_deviation(count: Ints, draws: int, chance: Floats) -> Floats:
-    """E|X - count| for X binomial: exact, from two values of the distribution function."""
+def expected_deviation(count: Ints, draws: int, probability: Floats) -> Floats:
+    """E|X - count| for X ~ Bin(draws, probability), exactly."""
     require("analysis")
-    from scipy.special import bdtr  # slow to import, and only the floors need it
+    from scipy.special import bdtr  # slow to import, and only the baselines need it
 
-    def at_most(limit: Ints, of: int) -> Floats:
-        inside = bdtr(np.clip(limit, 0, of).astype(np.float64), of, chance)
-        return np.where(limit < 0, 0.0, inside)
+    def cdf(value: Ints, trials: int) -> Floats:
+        inside = bdtr(np.clip(value, 0, trials).astype(np.float64), trials, probability)
+        return np.where(value < 0, 0.0, inside)
 
-    # E[(count - X)+] = count P(X <= count) - E[X; X <= count], and x P(X = x) is a binomial
-    # of one draw less.
-    mean = draws * chance
-    below = count * at_most(count, draws) - mean * at_most(count - 1, max(draws - 1, 0))
+    # |X - c| = (X - c) + 2 (c - X)+, and E[(c - X)+] = c P(X <= c) - n p P(X' <= c - 1) because
+    # x P(X = x) = n p P(X' = x - 1) for X' ~ Bin(n - 1, p).
+    mean = draws * probability
+    below = count * cdf(count, draws) - mean * cdf(count - 1, max(draws - 1, 0))
     return np.asarray(mean - count + 2 * below)
 
 
@@ -112,55 +113,65 @@ def _hotspots(locations: LocationSet, true: TrajectorySet, k: int) -> Ints:
     return np.flatnonzero(count >= np.partition(count, -k)[-k])
 
 
-def _chance_among_first(count: Ints, k: int) -> Floats:
-    """How probably each location is among the k highest counts, ties broken at random."""
-    limit = np.partition(count, -k)[-k]
-    above, tied = count > limit, count == limit
+def _probability_among_top(count: Ints, k: int) -> Floats:
+    """The probability that each location is among the k highest counts."""
+    kth = np.partition(count, -k)[-k]
+    above, tied = count > kth, count == kth
     return np.where(above, 1.0, tied * ((k - above.sum()) / tied.sum()))
 
 
 def density_distance(
     locations: LocationSet, true: TrajectorySet, reported: Sequences, granularity: int
 ) -> float:
-    """Jensen-Shannon distance of the two densities: 0 if equal, 1 if nowhere alike."""
+    """Jensen-Shannon distance of the densities on a grid: 0 if equal, 1 if disjoint."""
     check_same_shape(true, reported)
     cell = UnitSquare(locations).cells(granularity)
-    first, second = (
-        np.bincount(cell[each.locations], minlength=granularity**2) for each in (true, reported)
+    p, q = (
+        np.bincount(cell[points.locations], minlength=granularity**2)
+        for points in (true, reported)
     )
-    return jensen_shannon(first / first.sum(), second / second.sum())
+    return jensen_shannon(p / p.sum(), q / q.sum())
 
 
 def uniform_density_distance(
     locations: LocationSet, true: TrajectorySet, granularity: int
 ) -> float:
-    """The floor of uniform answers and of a flat estimate: both are as dense as P itself."""
+    """The limit of `density_distance` for many uniform answers: the density of the locations.
+
+    Unlike the other baselines, it is not the expectation at this number of answers.
+    """
     cell = UnitSquare(locations).cells(granularity)
     density = np.bincount(cell[true.locations], minlength=granularity**2)
     public = np.bincount(cell, minlength=granularity**2)
     return jensen_shannon(density / density.sum(), public / public.sum())
 
 
-def jensen_shannon(first: Floats, second: Floats) -> float:
-    """The square root of the Jensen-Shannon divergence in bits: a metric in [0, 1]."""
-    middle = (first + second) / 2
-    divergence = (_divergence_bits(first, middle) + _divergence_bits(second, middle)) / 2
+def jensen_shannon(p: Floats, q: Floats) -> float:
+    """The square root of the Jensen-Shannon divergence in bits: a metric in [0, 1].
+
+    See Endres and Schindelin, "A new metric for probability distributions" (2003).
+    """
+    mixture = (p + q) / 2
+    divergence = (_kl_bits(p, mixture) + _kl_bits(q, mixture)) / 2
     return float(np.sqrt(max(divergence, 0.0)))  # rounding may fall below zero
 
 
-def _divergence_bits(first: Floats, second: Floats) -> float:
-    seen = first > 0
-    return float(np.sum(first[seen] * np.log2(first[seen] / second[seen])))
+def _kl_bits(p: Floats, q: Floats) -> float:
+    """The Kullback-Leibler divergence in bits; q must be positive where p is."""
+    support = p > 0  # 0 log 0 = 0
+    return float(np.sum(p[support] * np.log2(p[support] / q[support])))
 
 
 def flow_error(
     locations: LocationSet, true: TrajectorySet, reported: Sequences, granularity: int
 ) -> float:
-    """L1 distance of the shares of trips between each two cells: 0 if equal, at most 2."""
+    """L1 distance of the origin-destination shares between cells: 0 if equal, at most 2."""
     check_same_shape(true, reported)
     cell = UnitSquare(locations).cells(granularity)
-    first, second = (_flows(each, cell, granularity) for each in (true, reported))
-    return float(np.abs(first - second).sum() / first.sum())
+    flow, reported_flow = (
+        _flows(trajectories, cell, granularity) for trajectories in (true, reported)
+    )
+    return float(np.abs(flow - reported_flow).sum() / flow.sum())
 
 
 def uniform_flow_error(locations: LocationSet, true: TrajectorySet, granularity: int) -> float:
@@ -176,13 +187,15 @@ def uniform_flow_error(locations: LocationSet, true: TrajectorySet, granularity:
 def step_error_km(locations: LocationSet, true: TrajectorySet, reported: Sequences) -> float:
     """Wasserstein-1 distance, in km, of the two distributions of step lengths."""
     check_same_shape(true, reported)
-    first, second = (np.sort(steps_km(locations, each)) for each in (true, reported))
-    # As many steps in both: the cheapest way to turn one into the other is in order.
-    return float(np.abs(first - second).mean())
+    length_km, reported_km = (
+        np.sort(steps_km(locations, trajectories)) for trajectories in (true, reported)
+    )
+    # In one dimension the optimal transport between samples of equal size is in sorted order.
+    return float(np.abs(length_km - reported_km).mean())
 
 
 def uniform_step_error_km(locations: LocationSet, true: TrajectorySet) -> float:
-    """The same against the law of steps between two uniformly random locations."""
+    """The limit of `step_error_km` for many steps between uniformly random locations."""
     require("analysis")
     from scipy.stats import wasserstein_distance  # slow to import, and only this needs it
 
@@ -191,18 +204,18 @@ def uniform_step_error_km(locations: LocationSet, true: TrajectorySet) -> float:
 
 
 def steps_km(locations: LocationSet, trajectories: Sequences) -> Floats:
-    """The length of every step, all trajectories one after another."""
+    """The length of every step, one trajectory after another."""
     _check_moving(trajectories)
-    here = np.ones(len(trajectories.locations), dtype=bool)
-    here[trajectories.offsets[1:] - 1] = False  # the last point of each leads nowhere
-    start = np.flatnonzero(here)
+    has_next = np.ones(len(trajectories.locations), dtype=bool)
+    has_next[trajectories.offsets[1:] - 1] = False  # the last point of each trajectory
+    start = np.flatnonzero(has_next)
     return locations.distances_between_km(
         trajectories.locations[start], trajectories.locations[start + 1]
     )
 
 
 def _flows(trajectories: Sequences, cell: Ints, granularity: int) -> Ints:
-    """Trips from each cell to each cell, flattened."""
+    """The number of trips from each cell to each cell, as a flattened matrix."""
     _check_moving(trajectories)
     moving = trajectories.lengths > 1
     origin = cell[trajectories.locations[trajectories.offsets[:-1][moving]]]
@@ -212,15 +225,18 @@ def _flows(trajectories: Sequences, cell: Ints, granularity: int) -> Ints:
 
 
 def _pair_distances(locations: LocationSet) -> tuple[Floats, Floats]:
-    """Distances of all ordered pairs, a location with itself included, and how many."""
-    width_km = locations.diameter_km / LAW_BINS or 1.0
-    count = np.zeros(LAW_BINS + 1, dtype=np.int64)
-    # Row by row: a table of all pairs need not fit in memory.
+    """Binned distances between all ordered pairs (including equal ones), and their counts.
+
+    Rounding to bins moves a distance by at most half a bin, and so the Wasserstein distance.
+    """
+    width_km = locations.diameter_km / DISTANCE_BINS or 1.0
+    count = np.zeros(DISTANCE_BINS + 1, dtype=np.int64)
+    # Row by row: a table of all pairs may not fit in memory.
     for i in range(len(locations)):
-        nearest = np.rint(locations.distances_km(i) / width_km).astype(np.int64)
-        count += np.bincount(nearest, minlength=LAW_BINS + 1)
-    seen = np.flatnonzero(count)
-    return np.asarray(seen * width_km), count[seen].astype(np.float64)
+        distance_bin = np.rint(locations.distances_km(i) / width_km).astype(np.int64)
+        count += np.bincount(distance_bin, minlength=DISTANCE_BINS + 1)
+    occupied = np.flatnonzero(count)
+    return np.asarray(occupied * width_km), count[occupied].astype(np.float64)
 
 
 def _check_moving(trajectories: Sequences) -> None:

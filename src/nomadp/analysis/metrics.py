@@ -123,7 +123,7 @@ def scores(
     mean percentage of its points that are reported within a radius.
     """
     distance_km = _point_errors_km(locations, true, reported)
-    return _scores(locations, true, distance_km, [distance_km <= each for each in radii_km])
+    return _scores(locations, true, distance_km, [distance_km <= radius for radius in radii_km])
 
 
 def error_km_each(locations: LocationSet, true: TrajectorySet, reported: Sequences) -> Floats:
@@ -144,13 +144,15 @@ def constant_answer(
 ) -> Scores:
     """The baseline that always answers the medoid of the public set."""
     distance_km = locations.distances_km(locations.medoid)[true.locations]
-    return _scores(locations, true, distance_km, [distance_km <= each for each in radii_km])
+    return _scores(locations, true, distance_km, [distance_km <= radius for radius in radii_km])
 
 
 def uniform_answer(
     locations: LocationSet, true: TrajectorySet, radii_km: Sequence[float] = ()
 ) -> Scores:
     """The exact expectation of answering a uniformly random location of the public set."""
+    # The expected error of a point depends on its location only, and expectations of means add
+    # up, so no answers need to be drawn.
     visited, of_point = np.unique(true.locations, return_inverse=True)
     mean_km = np.empty(len(visited))
     share = np.empty((len(radii_km), len(visited)))
@@ -184,8 +186,8 @@ def _scores(
 ) -> Scores:
     """Scores from the error of each point, and from which points are within each radius."""
     error_km = float(_mean_per_trajectory(true, distance_km).mean())
-    hits = (_mean_per_trajectory(true, np.asarray(each, np.float64)) for each in within)
-    range_query = tuple(100 * float(each.mean()) for each in hits)
+    hits = (_mean_per_trajectory(true, np.asarray(inside, np.float64)) for inside in within)
+    range_query = tuple(100 * float(share.mean()) for share in hits)
     return Scores(error_km, normalised(locations, error_km), range_query)
 
 
@@ -197,7 +199,7 @@ def _point_errors_km(
 
 
 def _mean_per_trajectory(true: TrajectorySet, per_point: Floats) -> Floats:
-    # No trajectory is empty, so every slice of reduceat is the trajectory it should be.
+    # reduceat returns a wrong value for an empty slice, but no trajectory is empty.
     means: Floats = np.add.reduceat(per_point, true.offsets[:-1]) / true.lengths
     return means
 
@@ -209,12 +211,12 @@ def normalised(locations: LocationSet, error_km: float) -> float:
 
 
 def check_radii(radii_km: Sequence[float]) -> None:
-    wrong = [each for each in radii_km if not 0 <= each < math.inf]
-    if wrong:
+    invalid = [radius for radius in radii_km if not 0 <= radius < math.inf]
+    if invalid:
         raise DomainError(
-            f"a radius must be a number of km from 0, got {wrong[0]}",
+            f"a radius must be a number of km from 0, got {invalid[0]}",
             code="query_radius_out_of_range",
-            radius_km=wrong[0],
+            radius_km=invalid[0],
         )
 
 

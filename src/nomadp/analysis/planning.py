@@ -120,7 +120,7 @@ def _advised(query: str, simulated: SimulatedQuery, bootstrap: BootstrapFit) -> 
     rng = np.random.default_rng(3)  # nothing private is drawn
     oracle, people, raw = simulated.oracle, simulated.population.people, simulated.raw_error
     baseline = simulated.error(simulated.baseline)
-    sampled = simulated.population.walkers / people  # what is left without privacy
+    sampled = simulated.population.walkers / people  # the error that remains without privacy
     errors = {
         "oracle": float(np.mean([simulated.oracle_error(rng) for _ in range(DRAWS)])),
         "raw": min(1.0, raw),
@@ -128,7 +128,7 @@ def _advised(query: str, simulated: SimulatedQuery, bootstrap: BootstrapFit) -> 
         "sampling": simulated.error(simulated.shares_of(sampled)),
         "baseline": baseline,
     }
-    # A variance is inversely proportional to the number of people, an error to its root.
+    # The error of raw shares falls with the square root of the number of people.
     people_needed = (
         math.ceil(people * (raw / (FEASIBLE * baseline)) ** 2) if baseline else people
     )

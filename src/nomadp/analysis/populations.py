@@ -50,6 +50,7 @@ class Population:
 
     @cached_property
     def weights(self) -> Floats:
+        # Log-normal popularity at two scales: districts differ, and places within a district.
         rng, district = np.random.default_rng(1), zones_of(self.locations, DISTRICTS)
         appeal = rng.normal(0, UNEQUAL, len(self.locations))
         appeal += rng.normal(0, UNEQUAL, len(district))[district.of]
@@ -59,7 +60,7 @@ class Population:
 
     @cached_property
     def walkers(self) -> Ints:
-        """The number of people on each walk."""
+        """The number of people on each walk: one multinomial sample of the whole population."""
         return np.random.default_rng(0).multinomial(self.people, self.weights)
 
     def fit(self, atlas: Atlas, progress: Progress | None = None) -> BootstrapFit:
@@ -145,6 +146,8 @@ class SimulatedQuery:
         """The standard error of every raw share, from its exact variance."""
         law = self.oracle.channel
         p, q = float(law.true_chance), float(law.other_chance)
+        # A label's support among n reports is a binomial with s = q + share (p - q), and the
+        # raw share (support / n - q) / (p - q) is unbiased (Wang et al., USENIX Security 2017).
         gap = p - q
         supported = q + self.truth * gap
         std_error: Floats = np.sqrt(supported * (1 - supported) / self.population.people) / gap
@@ -160,9 +163,9 @@ class SimulatedQuery:
 
     def model_error(self, bootstrap: BootstrapFit) -> float:
         """The error of the shares that are estimated from ATLAS reports."""
-        size, tally = self.oracle.label_count, self.labels
+        size = self.oracle.label_count
         shares = estimated_shares(
-            bootstrap, lambda rows: table_of(tally(rows), size), self.places
+            bootstrap, lambda rows: table_of(self.labels(rows), size), self.places
         )
         return self.error(shares.values)
 

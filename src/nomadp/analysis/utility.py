@@ -197,21 +197,23 @@ def needed_epsilon(
             progress(1)
         return utility
 
-    above = at(STEPS)
-    if goal.is_reached(above.answers["constant"]):
-        return Needed("not needed", None, above)
-    if not goal.is_reached(above.best):
-        return Needed("out of reach", None, above)
-    # Bisection: the goal is missed at `missed` steps and reached at `reached`.
-    missed, reached, below = 0, STEPS, None
+    reached_at = at(STEPS)
+    if goal.is_reached(reached_at.answers["constant"]):
+        return Needed("not needed", None, reached_at)
+    if not goal.is_reached(reached_at.best):
+        return Needed("out of reach", None, reached_at)
+    # Bisection keeps the invariant that the goal is missed at `missed` steps and reached at
+    # `reached`. All simulations use the same walks and noise, which makes the comparison of two
+    # epsilons more precise than the error of each.
+    missed, reached, missed_at = 0, STEPS, None
     while reached - missed > 1:
         middle = (missed + reached) // 2
         utility = at(middle)
         if goal.is_reached(utility.best):
-            reached, above = middle, utility
+            reached, reached_at = middle, utility
         else:
-            missed, below = middle, utility
-    return Needed("found", STEP * reached, above, below)
+            missed, missed_at = middle, utility
+    return Needed("found", STEP * reached, reached_at, missed_at)
 
 
 def _answers(
@@ -249,21 +251,21 @@ def default_radii_km(locations: LocationSet) -> tuple[float, ...]:
 def _reported(mechanism: Mechanism, true: TrajectorySet, progress: Progress | None) -> Ints:
     # Not bound to the identity: common random numbers make epsilons comparable.
     randomness = SeededRandom(0).bound_to(f"calibration/{mechanism.name}")
-    pieces = []
+    reported = []
     for start in range(0, len(true), _AT_ONCE):
         batch = true.select(range(start, min(start + _AT_ONCE, len(true))))
-        pieces.append(perturb_many(mechanism, batch, randomness.named(batch.tids)).locations)
+        reported.append(perturb_many(mechanism, batch, randomness.named(batch.tids)).locations)
         if progress is not None:
             progress(len(batch))
-    return np.concatenate(pieces)
+    return np.concatenate(reported)
 
 
 def _through_control_points(mechanism: Atlas, true: TrajectorySet, length: int) -> Ints:
     """The tracks as interpolated from their true control points."""
     rows = true.locations.reshape(-1, length)
     control = rows[:, control_positions(length, mechanism.points_seen(length))]
-    back = interpolated(mechanism.locations, control.T, length).T
-    return np.asarray(back, dtype=np.int64).reshape(-1)
+    tracks = interpolated(mechanism.locations, control.T, length).T
+    return np.asarray(tracks, dtype=np.int64).reshape(-1)
 
 
 def _quality(

@@ -1,6 +1,7 @@
-"""Fast paths that must give the reference's reports: compared with it, report by report.
+"""Compare fast paths that must return the reference's reports with it, report by report.
 
-Each world has other locations, options, lengths, cuts and words, all made from one seed.
+The comparisons run in random cases. Each has its own locations, options, trajectories, block
+sizes and random words, all from one seed.
 """
 
 from collections.abc import Iterator
@@ -21,12 +22,13 @@ from nomadp.trajectory import HOURS, TrajectorySet
 
 __all__ = ["Comparison", "compare"]
 
-_EACH = 250
-"""Reports that are compared in a world; every other world draws more than these."""
+_COMPARED = 250
+"""Reports that are compared in a case. The reference is slow, so it draws no others."""
 _DRAWN = 2**13
+"""Reports that the fast path draws in every second case, where many are drawn together."""
 _LONGEST = 64
 _LARGE_EVERY = 6
-"""One of so many worlds has more locations than tables hold."""
+"""Every sixth case has more locations than tables hold, which makes it slow."""
 
 
 @dataclass(frozen=True)
@@ -38,44 +40,47 @@ class Comparison:
 
     @property
     def share_missed(self) -> float:
-        """What larger a share of different reports is found with a probability of 0.99."""
+        """The largest share of differing reports that the comparison could have missed."""
         return differing_share(self.reports)
 
 
 def compare(like: Mechanism, lengths: tuple[int, ...], reports: int, seed: int) -> Comparison:
-    """At least so many reports of mechanisms like this one, in as many worlds as it takes."""
+    """Compare at least ``reports`` reports of mechanisms like this one, in random cases."""
     key = [seed, *like.name.encode(), like.epsilon.numerator, like.epsilon.denominator]
-    rng, found = np.random.default_rng(key), Comparison(0, 0)
+    rng, result = np.random.default_rng(key), Comparison(0, 0)
     randomness = SeededRandom(seed)
-    for number in range(max(2, -(-reports // _EACH))):
-        mechanism = _another(like, rng, is_large=number % _LARGE_EVERY == 1)
-        is_cut = number % 2 == 0
-        several = _trajectories(mechanism, lengths, _EACH if is_cut else _DRAWN, rng)
-        bound = randomness.bound_to(f"{mechanism.identity} {number}")
+    for case in range(max(2, -(-reports // _COMPARED))):
+        mechanism = _random_like(like, rng, is_large=case % _LARGE_EVERY == 1)
+        # Fast paths draw in blocks that fit into memory, and replace tables of large sets by an
+        # index. Every second case lowers both limits, so that small samples cross them.
+        is_cut = case % 2 == 0
+        trajectories = _trajectories(mechanism, lengths, _COMPARED if is_cut else _DRAWN, rng)
+        bound = randomness.bound_to(f"{mechanism.identity} {case}")
         with ExitStack() as limits:
-            if is_cut:  # where memory would cut only much more work
-                limits.enter_context(cut_after(int(rng.integers(1, _EACH))))
+            if is_cut:
+                limits.enter_context(cut_after(int(rng.integers(1, _COMPARED))))
                 limits.enter_context(tables_up_to(int(rng.integers(2)) * TABLE_LIMIT))
-            drawn = perturb_many(mechanism, several, bound, fastest(mechanism))
-        some = np.sort(rng.choice(len(several), _EACH, replace=False))
-        some[[0, -1]] = 0, len(several) - 1
-        wrong = sum(_differing(mechanism, several, drawn, bound, some))
-        found = Comparison(found.reports + len(some), found.differing + wrong)
-    return found
+            drawn = perturb_many(mechanism, trajectories, bound, fastest(mechanism))
+        # A uniform sample without replacement, and always the first and the last report.
+        sample = np.sort(rng.choice(len(trajectories), _COMPARED, replace=False))
+        sample[[0, -1]] = 0, len(trajectories) - 1
+        differing = sum(_differs(mechanism, trajectories, drawn, bound, sample))
+        result = Comparison(result.reports + len(sample), result.differing + differing)
+    return result
 
 
-def _differing(
+def _differs(
     mechanism: Mechanism,
-    several: TrajectorySet,
+    trajectories: TrajectorySet,
     drawn: Reported,
     randomness: RandomSource,
-    some: Ints,
+    sample: Ints,
 ) -> Iterator[bool]:
-    """Whether each of some reports is another than the reference's."""
-    offsets = mechanism.report_offsets(several.offsets)
-    for k in some.tolist():
-        hour = None if several.hours is None else int(several.hours[k])
-        values, number = report_one(mechanism, several[k], randomness.stream(k), hour)
+    """For each report of the sample, whether it differs from the reference's."""
+    offsets = mechanism.report_offsets(trajectories.offsets)
+    for k in sample.tolist():
+        hour = None if trajectories.hours is None else int(trajectories.hours[k])
+        values, number = report_one(mechanism, trajectories[k], randomness.stream(k), hour)
         same = drawn.locations[offsets[k] : offsets[k + 1]].tolist() == list(values)
         yield not same or (number is not None and _number(drawn, k) != number)
 
@@ -84,12 +89,14 @@ def _number(drawn: Reported, k: int) -> int | None:
     return None if drawn.numbers is None else int(drawn.numbers[k])
 
 
-def _another(like: Mechanism, rng: np.random.Generator, *, is_large: bool) -> Mechanism:
-    """The same mechanism at the same epsilon, over another set and with other options."""
+def _random_like(like: Mechanism, rng: np.random.Generator, *, is_large: bool) -> Mechanism:
+    """The same mechanism at the same epsilon, over random locations and with random options."""
+    # Sizes are log-uniform: most errors occur with few locations, some only with many.
     size = TABLE_LIMIT + 1 if is_large else int(2 ** rng.uniform(1, 9))
-    where = rng.uniform((41, -88), (42, -87), (size, 2)).T
+    lat, lng = rng.uniform((41, -88), (42, -87), (size, 2)).T
     ids = [f"p{k}" for k in range(size)]
-    # Books of large sets take long to make; so many zones have labels that no set holds.
+    # Large sets get small codebooks, because large ones take long to construct, and many zones:
+    # their labels are too many for subset selection, so projective geometry response is tested.
     options: dict[str, Any] = {"size": int(2 ** rng.uniform(1, 4 if is_large else 6))}
     options |= {"grid": int(rng.integers(1, 6))}
     options |= {"zones": "grid:16" if is_large else f"grid:{rng.integers(1, 6)}"}
@@ -97,14 +104,14 @@ def _another(like: Mechanism, rng: np.random.Generator, *, is_large: bool) -> Me
     options |= {"max_step_km": (None, 40.0)[rng.integers(2)]}
     taken = {name: value for name, value in options.items() if hasattr(like, name)}
     return type(like)(
-        locations=LocationSet.from_columns(ids, *where), epsilon=like.epsilon, **taken
+        locations=LocationSet.from_columns(ids, lat, lng), epsilon=like.epsilon, **taken
     )
 
 
 def _trajectories(
     mechanism: Mechanism, lengths: tuple[int, ...], count: int, rng: np.random.Generator
 ) -> TrajectorySet:
-    """Of the lengths asked for and some others; one of eight stays where it is."""
+    """Random trajectories of the given lengths and some others; one in eight never moves."""
     others = (2 ** rng.uniform(0, np.log2(_LONGEST), 4)).astype(np.int64)
     length = rng.choice([*lengths, *others.tolist()], count)
     offsets = np.concatenate([[0], np.cumsum(length)])

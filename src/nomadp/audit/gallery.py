@@ -1,7 +1,7 @@
-"""Mechanisms wrong on purpose, which the auditor must flag, each by its name.
+"""Mechanisms that are broken on purpose: the auditor must flag every one of them.
 
-Each differs from the strict mechanism in a single place, by one mistake seen in public code or
-easy to make. None is registered, and none can be reached from a client.
+Each differs from a sound mechanism by a single mistake, which was seen in public code or is
+easy to make. None is registered, so no client can use one.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from nomadp.audit.leaky_laws import (
-    AlwaysHeld,
+    AlwaysContainsTruth,
     LiesTooRarely,
     NeighboursOfTheTruth,
     OneWordForTwo,
@@ -35,7 +35,7 @@ __all__ = ["GALLERY", "Exhibit"]
 
 @dataclass(frozen=True, kw_only=True)
 class CentredSectors(PivotSampling):
-    """Sectors are laid around the true direction, so the true one is always number 0."""
+    """Sectors are centred on the true direction, so the true sector is always number 0."""
 
     def _target(
         self,
@@ -76,12 +76,12 @@ class SkippedDirection(PivotSampling):
         return choose("direction", channel, location)
 
     def _inside(self, region: Region, pivots: list[int], reported: list[int]) -> Ints:
-        told = [
+        directed = [
             (pivot, sector)
             for pivot, sector in zip(pivots, reported, strict=True)
             if sector < self.sectors
         ]
-        return super()._inside(region, [p for p, _ in told], [s for _, s in told])
+        return super()._inside(region, [p for p, _ in directed], [s for _, s in directed])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +112,7 @@ class LyingTooRarely(PivotSampling):
 
 @dataclass(frozen=True, kw_only=True)
 class OverspentSplit(PivotSampling):
-    """The first copy is given all of epsilon, the second one half of it."""
+    """The first copy uses all of epsilon, the second one half of it."""
 
     def parts(self, trajectory: Trajectory) -> Sequence[Part[tuple[int, ...]]]:
         doubled = self.with_params(epsilon=2 * self.epsilon)
@@ -121,7 +121,7 @@ class OverspentSplit(PivotSampling):
 
 @dataclass(frozen=True, kw_only=True)
 class SharedRandomness(PivotSampling):
-    """The pivots of both copies are drawn with the same random word (two locations only)."""
+    """The pivots of both copies are drawn with the same random word (trajectories of two)."""
 
     def parts(self, trajectory: Trajectory) -> Sequence[Part[tuple[int, ...]]]:
         return [(self._both, trajectory)]
@@ -144,7 +144,7 @@ class SharedRandomness(PivotSampling):
 
 @dataclass(frozen=True, kw_only=True)
 class BrokenPoints(IndependentPoints):
-    """EXP with another law for each point."""
+    """EXP with a broken law for each point."""
 
     def _point(self, share: Fraction, location: Secret, choose: Choose) -> int:
         everywhere = np.arange(len(self.locations))
@@ -188,7 +188,7 @@ class SquaredScore(BrokenPoints):
 
 @dataclass(frozen=True, kw_only=True)
 class StaleScale(BrokenPoints):
-    """The scale was cached for a single point and used again for a longer trajectory."""
+    """The scale of a single point was cached, and is used for a longer trajectory."""
 
     def _weights(self, share: Fraction, truth: int) -> Floats:
         row = self.locations.distances_km(truth)
@@ -197,7 +197,7 @@ class StaleScale(BrokenPoints):
 
 @dataclass(frozen=True, kw_only=True)
 class ExtraDraw(IndependentPoints):
-    """Trajectories of more than one location draw their last one twice and pay once."""
+    """The last of several locations is drawn twice, and its share is counted once."""
 
     def parts(self, trajectory: Trajectory) -> Sequence[Part[int]]:
         parts = list(super().parts(trajectory))
@@ -209,15 +209,15 @@ class ExtraDraw(IndependentPoints):
 
 @dataclass(frozen=True, kw_only=True)
 class TruthAlwaysHeld(Starts):
-    """The true label is always in the reported set."""
+    """The reported set always contains the true label."""
 
     def _report(self, label: Secret, choose: Choose) -> int:
-        return choose("label", AlwaysHeld(self.channel, self.epsilon), label)
+        return choose("label", AlwaysContainsTruth(self.channel, self.epsilon), label)
 
 
 @dataclass(frozen=True, kw_only=True)
 class OthersByTheTruth(Starts):
-    """The other labels of the reported set are drawn by the place of the true one."""
+    """The true label determines the other labels of the reported set."""
 
     def _report(self, label: Secret, choose: Choose) -> int:
         return choose("label", NeighboursOfTheTruth(self.channel, self.epsilon), label)
@@ -226,7 +226,7 @@ class OthersByTheTruth(Starts):
 def _limited(
     mechanism: PivotSampling, domain: Ints, share: Fraction, possible: Callable[[int], Ints]
 ) -> Unclamped:
-    """The exponential law, cut to a set that depends on the truth."""
+    """The exponential law over a set of candidates that depends on the truth."""
     scale = float(share) / (2 * mechanism.locations.diameter_km)
 
     def law(truth: int) -> Floats:
@@ -238,7 +238,7 @@ def _limited(
 
 @dataclass(frozen=True)
 class Exhibit:
-    """One mistake: the mechanism that makes it, and where it is looked at."""
+    """A broken mechanism, its mistake, and the length and options that reveal it."""
 
     mechanism: type[Mechanism]
     explanation: str

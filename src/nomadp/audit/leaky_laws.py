@@ -1,4 +1,4 @@
-"""Laws without the guarantees of `nomadp.laws`: what the broken mechanisms draw from."""
+"""Laws that break the guarantees of `nomadp.laws`, for the broken mechanisms of the gallery."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from nomadp.laws import Channel, Exponential, Ints, LabelLaw, RandomizedResponse
 from nomadp.locations import LocationSet
 
 __all__ = [
-    "AlwaysHeld",
+    "AlwaysContainsTruth",
     "LiesTooRarely",
     "NeighboursOfTheTruth",
     "OneWordForTwo",
@@ -24,14 +24,15 @@ _FINE = 2**40  # float weights in [0, 1] become integers without visible roundin
 
 
 class LeakyLaw(Channel):
-    """States its weights for one secret at a time and claims no bound."""
+    """A law that states its weights for one secret at a time and has no bound."""
 
     @abstractmethod
     def row(self, truth: int) -> Floats | Ints:
         """Weights of all outputs for one secret."""
 
     def weights(self, secret: Secret) -> Ints:
-        return np.stack([self.row(int(one)) for one in np.atleast_1d(secret)]).astype(np.int64)
+        rows = [self.row(int(truth)) for truth in np.atleast_1d(secret)]
+        return np.stack(rows).astype(np.int64)
 
     @property
     def bound(self) -> Fraction:
@@ -40,14 +41,14 @@ class LeakyLaw(Channel):
 
 @dataclass(frozen=True, eq=False)
 class Unclamped(LeakyLaw):
-    """Float weights taken as they are; those of zero make an output impossible."""
+    """Float weights that are not clamped; an output of weight 0 is impossible."""
 
     locations: LocationSet
     domain: Ints
     share: Fraction
     law: Callable[[int], Floats] = field(repr=False)
     scale_per_km: float
-    """What a reader of the code would take its scale to be."""
+    """The scale that the mistaken code claims, which the auditor tests."""
 
     @property
     def outputs(self) -> Ints:
@@ -59,7 +60,7 @@ class Unclamped(LeakyLaw):
 
 @dataclass(frozen=True)
 class SkipsWhenCoincident(LeakyLaw):
-    """Randomised response of a sector, or the extra value "none" when there is no direction."""
+    """Randomised response of a sector, or an extra output if there is no direction."""
 
     locations: LocationSet
     pivot: int
@@ -72,15 +73,15 @@ class SkipsWhenCoincident(LeakyLaw):
 
     def row(self, truth: int) -> Ints:
         if self.locations.distances_km(self.pivot)[truth] == 0:
-            none: Ints = (self.outputs == self.sectors).astype(np.int64)
-            return none
+            no_direction: Ints = (self.outputs == self.sectors).astype(np.int64)
+            return no_direction
         sector = self.locations.sector_between(self.pivot, truth, self.sectors)
         return np.append(RandomizedResponse(self.sectors, self.share).weights(sector), 0)
 
 
 @dataclass(frozen=True)
 class LiesTooRarely(LeakyLaw):
-    """All lies together are as likely as a single one should be."""
+    """Randomised response whose lies have the total probability that each should have."""
 
     size: int
     share: Fraction
@@ -91,14 +92,14 @@ class LiesTooRarely(LeakyLaw):
 
     def row(self, truth: int) -> Floats:
         lie = 1 / (self.size - 1 + np.exp(float(self.share)))
-        each = np.full(self.size, lie / (self.size - 1))
-        each[truth] = 1 - lie
-        return np.asarray(np.ceil(_FINE * each))
+        law = np.full(self.size, lie / (self.size - 1))
+        law[truth] = 1 - lie
+        return np.asarray(np.ceil(_FINE * law))
 
 
 @dataclass(frozen=True)
 class OneWordForTwo(LeakyLaw):
-    """Two draws of the same channel with one word; secrets and outputs are coded as pairs."""
+    """Two draws of one channel that use the same word; secrets and outputs encode pairs."""
 
     channel: Exponential
 
@@ -124,8 +125,8 @@ class OneWordForTwo(LeakyLaw):
 
 
 @dataclass(frozen=True)
-class AlwaysHeld(LeakyLaw):
-    """Every set of labels that holds the true one, and no other."""
+class AlwaysContainsTruth(LeakyLaw):
+    """Subset selection that reports only sets which contain the true label."""
 
     law: LabelLaw
     share: Fraction
@@ -135,18 +136,19 @@ class AlwaysHeld(LeakyLaw):
         return self.law.outputs
 
     def row(self, truth: int) -> Ints:
-        held: Ints = (self.law.weights(truth) == self.law.heavy).astype(np.int64)
-        return held
+        contains_truth: Ints = (self.law.weights(truth) == self.law.heavy).astype(np.int64)
+        return contains_truth
 
 
 @dataclass(frozen=True)
-class NeighboursOfTheTruth(AlwaysHeld):
-    """The other labels of a set are those that follow the true one."""
+class NeighboursOfTheTruth(AlwaysContainsTruth):
+    """The other labels are those that follow the true one, instead of random ones."""
 
     def row(self, truth: int) -> Ints:
         window = np.arange(self.law.entries)
-        held, not_held = (
+        # An output encodes a set of labels in its bits.
+        with_truth, without_truth = (
             int((1 << (first + window) % self.law.size).sum()) for first in (truth, truth + 1)
         )
-        light = np.where(self.outputs == not_held, self.law.light, 0)
-        return np.where(self.outputs == held, self.law.heavy, light)
+        light = np.where(self.outputs == without_truth, self.law.light, 0)
+        return np.where(self.outputs == with_truth, self.law.heavy, light)

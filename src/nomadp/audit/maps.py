@@ -1,4 +1,4 @@
-"""Small maps on which every choice can be walked: shapes that have broken mechanisms before."""
+"""Small maps on which every choice can be enumerated: shapes that broke mechanisms before."""
 
 import math
 from collections.abc import Callable
@@ -17,8 +17,9 @@ Plane = list[tuple[float, float]]
 
 
 def _polygon(size: int) -> Plane:
-    turns = [2 * math.pi * (k + 0.1) / size for k in range(size)]
-    return [(3 * math.sin(turn), 3 * math.cos(turn)) for turn in turns]
+    # Turned by a tenth of a step, so that no bearing is exactly on the border of a sector.
+    bearings = [2 * math.pi * (k + 0.1) / size for k in range(size)]
+    return [(3 * math.sin(bearing), 3 * math.cos(bearing)) for bearing in bearings]
 
 
 FAMILIES: dict[str, Callable[[int], Plane]] = {
@@ -36,21 +37,21 @@ EDGE_MAPS: dict[str, list[tuple[float, float]]] = {
     "date line": [(0.1, 179.95), (0.0, -179.95), (-0.1, 180.0), (0.05, -180.0)],
     "pole": [(90.0, 0.0), (89.9, 10.0), (89.9, 130.0), (89.8, -110.0)],
 }
-"""Latitudes and longitudes where geometry goes wrong first."""
+"""Latitudes and longitudes at which distances and bearings are easy to get wrong."""
 
 
 def family_map(family: str, size: int) -> LocationSet:
-    """A map of one of the families with so many locations."""
+    """A map of one of the families with ``size`` locations."""
     east, north = np.array(FAMILIES[family](size)).T
     lat = _CENTRE[0] + north / _KM_PER_DEGREE
     lng = _CENTRE[1] + east / (_KM_PER_DEGREE * math.cos(math.radians(_CENTRE[0])))
-    return _named(lat.tolist(), lng.tolist())
+    return _location_set(lat.tolist(), lng.tolist())
 
 
 def edge_map(name: str) -> LocationSet:
     lat, lng = zip(*EDGE_MAPS[name], strict=True)
-    return _named(list(lat), list(lng))
+    return _location_set(list(lat), list(lng))
 
 
-def _named(lat: list[float], lng: list[float]) -> LocationSet:
+def _location_set(lat: list[float], lng: list[float]) -> LocationSet:
     return LocationSet.from_columns([f"p{k}" for k in range(len(lat))], lat, lng)

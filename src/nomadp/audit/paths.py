@@ -1,9 +1,13 @@
-"""Does what runs follow the law? Fast paths are compared and sampled; the loss at full size.
+"""Tests of fast paths against the exact law, and bounds of the loss at full size.
 
-The walk reads the reference program; many trajectories are drawn by a fast path beside it
-(mechanisms/paths.py). Paths that spend words as the reference does are compared with it, report
-by report (compared.py). And every trajectory of each length on a small map is drawn many times
-by the path of this machine, from simulated words, and counted against the exact law of reports.
+The exact audit covers the reference program. Many trajectories are drawn by a fast path beside
+it (mechanisms/paths.py), which cannot be enumerated. Paths that use random words as the
+reference does are compared with it, report by report (compared.py). For the others, every
+trajectory of each length on a small map is perturbed many times with simulated randomness, and
+the counts of reports are tested against the exact law (bounds.py).
+
+A bound at full size does not enumerate trajectories. It multiplies the worst ratio of each law
+of one path, which closed forms give for any number of locations.
 """
 
 import math
@@ -16,7 +20,7 @@ import numpy as np
 
 from nomadp.audit.bounds import leaked_share, loss_missed, loss_of_leak, p_value
 from nomadp.audit.compared import Comparison, compare
-from nomadp.audit.loss import final_laws, number, told
+from nomadp.audit.loss import as_json, final_laws, json_loss
 from nomadp.audit.sampler import ALPHA
 from nomadp.audit.walk import FirstBranch
 from nomadp.budget import exp_lower
@@ -36,6 +40,7 @@ from nomadp.randomness import SeededRandom
 from nomadp.trajectory import TrajectorySet
 
 __all__ = [
+    "NOT_TESTED",
     "FullSizeRow",
     "PathRow",
     "Sampling",
@@ -45,131 +50,139 @@ __all__ = [
     "path_rows",
 ]
 
+NOT_TESTED = "not tested"
 _LARGE = f"{NUMBA}, above {TABLE_LIMIT:,} locations"
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How paths are looked at."""
+    """The amounts of the tests of fast paths."""
 
     lengths: tuple[int, ...]
     draws: int
-    """By each path at each epsilon and length, shared out evenly among all trajectories."""
+    """Reports of each path at each epsilon and length, divided evenly among all inputs."""
     compared: int
-    """Reports of each path that must equal the reference's, at each epsilon."""
+    """Reports of each path that are compared with the reference's, at each epsilon."""
     seed: int
 
 
 @dataclass(frozen=True)
 class PathRow:
-    """One path by which a mechanism draws, and what was seen of it."""
+    """One path by which a mechanism draws, and the result of its test."""
 
     mechanism: str
     path: str
     seen: str
-    """Walked, compared, sampled, or why it was not seen."""
+    """How it was tested (walked, compared or sampled), or why it was not."""
     epsilon: Fraction | None = None
     length: int | None = None
-    """Of the sampled trajectories; those that are compared have many lengths."""
+    """Of the sampled trajectories; compared ones have many lengths."""
     reports: int = 0
     p_value: float = 1.0
-    """Of the exact binomial tests of all counts together, where it was sampled."""
+    """If sampled: of the exact binomial tests of all counts together."""
     differing: int = 0
-    """Reports that are not the reference's, where it was compared."""
+    """If compared: the number of reports that differ from the reference's."""
     leak_missed: float = 0.0
-    """The largest share of leaked (or different) reports that could have been missed: a
-    larger one is found with a probability of 0.99."""
+    """The largest share of leaked (or differing) reports that could have been missed. A larger
+    one is detected with probability 0.99."""
     loss_missed: float | None = None
-    """The same of the loss: of sampled reports directly, of compared ones that of a path which
-    leaks as many as could have been missed."""
+    """The largest loss that could have been missed. For compared paths, the loss of a path that
+    leaks ``leak_missed`` of its reports."""
 
     @property
     def ok(self) -> bool:
         return self.p_value > ALPHA and not self.differing
 
     def as_dict(self) -> dict[str, Any]:
-        seen = {
+        row = {
             "mechanism": self.mechanism,
             "path": self.path,
             "seen": self.seen,
             "ok": self.ok,
         }
         if self.epsilon is None:
-            return seen
-        seen |= {"epsilon": str(self.epsilon), "reports": self.reports}
-        seen |= {"leak_missed": number(self.leak_missed)}
-        seen |= {"loss_missed": number(self.loss_missed or 0.0)}
+            return row
+        row |= {"epsilon": str(self.epsilon), "reports": self.reports}
+        row |= {"leak_missed": json_loss(self.leak_missed)}
+        row |= {"loss_missed": json_loss(self.loss_missed or 0.0)}
         if self.seen == "compared":
-            return seen | {"differing": self.differing}
-        return seen | {"length": self.length, "p_value": float(f"{self.p_value:.2g}")}
+            return row | {"differing": self.differing}
+        return row | {"length": self.length, "p_value": float(f"{self.p_value:.2g}")}
 
 
 def path_rows(small: Sequence[Mechanism], sampling: Sampling) -> list[PathRow]:
-    """The paths of one mechanism, given at each of its epsilons on a small map."""
+    """Test the paths of one mechanism, given at each of its epsilons on a small map."""
     name, path = small[0].name, fastest(small[0])
     rows = [PathRow(name, REFERENCE, "walked")]
     if path == REFERENCE:
         return rows
     if is_bit_for_bit(small[0]):
-        rows += [_compared(one, path, sampling) for one in small]
-        if not small[
-            0
-        ].is_oracle:  # whose laws draw by themselves: the reference is sampled, too
+        rows += [_compare_path(mechanism, path, sampling) for mechanism in small]
+        # Laws of frequency oracles have a `draw` of their own, which the exact audit does not
+        # execute. Sampling their fast path covers the reference, whose reports it returns.
+        if not small[0].is_oracle:
             return rows
-    if lacking := _lacking(path):
-        return [*rows, PathRow(name, path, f"not seen: {lacking} is not installed here")]
+    if packages := _missing_packages(path):
+        return [*rows, PathRow(name, path, f"{NOT_TESTED}: {packages} is not installed")]
     return rows + [
-        check_path(one, path, length, sampling) for one in small for length in sampling.lengths
+        check_path(mechanism, path, length, sampling)
+        for mechanism in small
+        for length in sampling.lengths
     ]
 
 
 def large_path_rows(small: Sequence[Mechanism], sampling: Sampling) -> list[PathRow]:
-    """The path of large sets, where there is another one; not seen without draws."""
+    """Test the path of sets too large for tables, if the mechanism has another one for them."""
     name = small[0].name
-    with tables_up_to(0):
+    with tables_up_to(0):  # now even a small map is drawn by that path
         if fastest(small[0]) != NUMBA:
             return []
-        if lacking := _lacking(NUMBA):
-            return [PathRow(name, _LARGE, f"not seen: {lacking} is not installed here")]
-        if not sampling.draws:
-            return [PathRow(name, _LARGE, "not seen: a thorough audit compiles and sees it")]
+        if packages := _missing_packages(NUMBA):
+            return [PathRow(name, _LARGE, f"{NOT_TESTED}: {packages} is not installed")]
+        if not sampling.draws:  # numba takes long to compile it
+            return [PathRow(name, _LARGE, f"{NOT_TESTED}: use --thorough")]
         return [
-            check_path(one, _LARGE, length, sampling)
-            for one in small
+            check_path(mechanism, _LARGE, length, sampling)
+            for mechanism in small
             for length in sampling.lengths
         ]
 
 
-def _lacking(path: str) -> str:
-    """What it takes to run and judge a path, and is not there."""
+def _missing_packages(path: str) -> str:
+    """The packages that running and testing a path needs and that are not installed."""
     needed = ("fast", "analysis") if path == NUMBA else ("analysis",)
     return " and ".join(EXTRAS[name].package for name in needed if not EXTRAS[name].is_there)
 
 
-def _compared(mechanism: Mechanism, path: str, sampling: Sampling) -> PathRow:
-    found: Comparison = compare(mechanism, sampling.lengths, sampling.compared, sampling.seed)
+def _compare_path(mechanism: Mechanism, path: str, sampling: Sampling) -> PathRow:
+    comparison: Comparison = compare(
+        mechanism, sampling.lengths, sampling.compared, sampling.seed
+    )
     laws = (final_laws(mechanism, length) for length in sampling.lengths)
-    share = found.share_missed
+    share = comparison.share_missed
     return PathRow(
         mechanism=mechanism.name,
         path=path,
         seen="compared",
         epsilon=mechanism.epsilon,
-        reports=found.reports,
-        differing=found.differing,
+        reports=comparison.reports,
+        differing=comparison.differing,
         leak_missed=share,
         loss_missed=max(loss_of_leak(law[:, law.any(axis=0)], share) for law in laws),
     )
 
 
 def check_path(mechanism: Mechanism, path: str, length: int, sampling: Sampling) -> PathRow:
-    """Draw every trajectory of this length by this path, and compare with the exact law."""
+    """Perturb every trajectory of this length by this path, and test the exact law."""
     law = final_laws(mechanism, length)
     draws = max(1, sampling.draws // len(law))
     counts = _counts(mechanism, length, draws, sampling.seed)
+    # Keep reports that are impossible by law if they occurred: their p-value is 0.
     is_possible = law.any(axis=0) | counts.any(axis=0)
     law, counts = law[:, is_possible], counts[:, is_possible]
-    telling = np.asarray(law > law.mean(axis=0), dtype=float)
+    # The event that a leak of the truth raises most: the report is likelier under its own input
+    # than on average. Pooled over all inputs, it detects leaks that no single count shows.
+    likelier = np.asarray(law > law.mean(axis=0), dtype=float)
     return PathRow(
         mechanism=mechanism.name,
         path=path,
@@ -177,72 +190,76 @@ def check_path(mechanism: Mechanism, path: str, length: int, sampling: Sampling)
         epsilon=mechanism.epsilon,
         length=length,
         reports=draws * len(law),
-        p_value=p_value(counts, law, telling),
-        leak_missed=leaked_share(law, telling, draws),
+        p_value=p_value(counts, law, likelier),
+        leak_missed=leaked_share(law, likelier, draws),
         loss_missed=loss_missed(law[:, law.any(axis=0)], draws),
     )
 
 
 def _counts(mechanism: Mechanism, length: int, draws: int, seed: int) -> Ints:
-    """How often each input (row) was reported as each row of entries (column)."""
+    """The number of times that each input (row) was reported as each report (column)."""
     true = np.repeat(mechanism.inputs(length), draws, axis=1)
     names = tuple(map(str, range(true.shape[1])))
     hours = true[length] if mechanism.timed else None
     offsets = np.arange(len(names) + 1) * length
-    several = TrajectorySet(offsets, true[:length].T.ravel(), names, hours=hours)
+    trajectories = TrajectorySet(offsets, true[:length].T.ravel(), names, hours=hours)
     randomness = SeededRandom(seed).bound_to(f"{mechanism.identity} {length}")
-    drawn = perturb_many(mechanism, several, randomness, fastest(mechanism)).locations
+    drawn = perturb_many(mechanism, trajectories, randomness, fastest(mechanism)).locations
     entries = drawn.reshape(len(names), -1).T
+    # The same codes of reports as in `final_laws`.
     shape = (mechanism.report_size,) * len(entries)
-    rows = np.ravel_multi_index(tuple(entries), shape).reshape(-1, draws)
-    return np.stack([np.bincount(row, minlength=math.prod(shape)) for row in rows])
+    code = np.ravel_multi_index(tuple(entries), shape).reshape(-1, draws)
+    return np.stack([np.bincount(row, minlength=math.prod(shape)) for row in code])
 
 
 @dataclass(frozen=True)
 class FullSizeRow:
-    """What the laws of one mechanism can lose over a whole location set, counted in words."""
+    """An upper bound of the loss of one mechanism over a location set of any size."""
 
     mechanism: str
     epsilon: Fraction
     length: int
     locations: int
     loss: float
-    """Of all draws together, if each were the worst that its law allows; 0 if refused."""
+    """Of all draws together, if each lost as much as its law allows; 0 if refused."""
     flags: tuple[str, ...]
     refused: str = ""
+    """The error of a mechanism that refuses to draw, because 64-bit words are too coarse."""
 
     @property
     def ok(self) -> bool:
         return not self.flags
 
     def as_dict(self) -> dict[str, Any]:
-        return {**told(self), "ok": self.ok}
+        return {**as_json(self), "ok": self.ok}
 
 
 def check_full_size(mechanism: Mechanism, length: int) -> FullSizeRow:
-    """Closed forms, so that no trajectory is enumerated: any set of locations will do."""
+    """Bound the loss of all draws of one path by the product of their worst ratios of words."""
     row = FullSizeRow(
         mechanism.name, mechanism.epsilon, length, len(mechanism.locations), 0.0, ()
     )
-    met = FirstBranch()
+    # One path is enough: the shares on every path add up to epsilon (the exact audit checks it
+    # on small maps), and the closed form of a law covers all its inputs and outputs.
+    path = FirstBranch()
     try:
-        mechanism.perturb(np.zeros(length, dtype=np.int64), met)
+        mechanism.perturb(np.zeros(length, dtype=np.int64), path)
     except BudgetError as refusal:
         return replace(row, refused=str(refusal))
     ratio, flags = Fraction(1), set()
-    for _, channel in met.paid:
-        one = _widest(channel).in_words
-        if one is None or one > exp_lower(channel.share):
+    for _, channel in path.private_draws:
+        worst = _over_all_locations(channel).in_words
+        if worst is None or worst > exp_lower(channel.share):
             flags.add("words")
-        ratio *= one or 1
+        ratio *= worst or 1
     if ratio > exp_lower(mechanism.epsilon):
         flags.add("words")
     loss = math.log(ratio.numerator) - math.log(ratio.denominator)
     return replace(row, loss=max(0.0, loss), flags=tuple(sorted(flags)))
 
 
-def _widest(channel: Channel) -> Channel:
-    """Over all locations: what was released on the way decides how many a domain holds."""
+def _over_all_locations(channel: Channel) -> Channel:
+    """The same law over the largest domain, as other paths may release other domains."""
     if isinstance(channel, Exponential):
         return replace(channel, domain=np.arange(len(channel.locations)), disc=None)
     return channel

@@ -1,4 +1,4 @@
-"""Which maps, lengths and options an audit walks: small enough to finish, yet wide."""
+"""The maps, lengths and options of an audit: small enough to enumerate, yet varied."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,13 +9,13 @@ from nomadp.audit.maps import EDGE_MAPS, FAMILIES, edge_map, family_map
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import EXPERIMENTAL, Mechanism, kind_of, make_mechanism, mechanism_names
 
-__all__ = ["AuditRequest", "Configuration", "configurations", "sampled"]
+__all__ = ["AuditRequest", "Configuration", "configurations", "path_mechanisms"]
 
 DEFAULT_EPSILONS = (Fraction(1, 10), Fraction(1), Fraction(4))
 DEFAULT_LENGTHS = (1, 2, 3)
 _SMALL: dict[str, Any] = {"resolution": 3, "grid": 2, "zones": "grid:2"}
-"""The bounds hold for any number of cells, so the audit may use few."""
-MORE = 5
+"""Few cells, because paths multiply with them. The privacy proofs hold for any number."""
+THOROUGH_FACTOR = 5
 _GRANULARITIES = (2, 4, 6)
 _VARIANTS: dict[str, list[dict[str, Any]]] = {
     "brr": [{}, {"near_count": 2}],
@@ -37,18 +37,18 @@ class AuditRequest:
     gallery: tuple[str, ...] | None = None
     """Names of exhibits; None means all of them."""
     draws: int = 10_000_000
-    """For the test of the sampler against each kind of law; 0 leaves it out."""
+    """The number of draws that test the sampler of each kind of law; 0 skips these tests."""
     path_draws: int = 500_000
-    """By each path that draws many, at each epsilon and length; 0 leaves paths out."""
+    """The reports drawn by each fast path, at each epsilon and length; 0 skips all paths."""
     path_compared: int = 1000
-    """Reports of each path that must equal the reference's, at each epsilon."""
+    """The reports of each path that are compared with the reference's, at each epsilon."""
     seed: int | None = None
-    """Of all that is sampled; None takes a fresh one, and the audit says which."""
+    """The seed of all samples; None takes a fresh one, which the audit reports."""
     locations: LocationSet | None = None
-    """The set over which the laws' loss in words is worked out too; None for none."""
+    """A set of any size over which the loss in words is bounded too; None skips this."""
     thorough: bool = False
     """Larger maps, every granularity at every length, the index of large sets, and
-    `MORE` times as many reports of paths."""
+    `THOROUGH_FACTOR` times as many reports of paths."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,12 @@ def configurations(request: AuditRequest) -> Iterator[Configuration]:
     for name in request.mechanisms:
         for epsilon in request.epsilons:
             for length in request.lengths:
-                yield from _of_row(name, epsilon, length, thorough=request.thorough)
+                yield from _strict(name, epsilon, length, thorough=request.thorough)
     for name in request.published:
         yield from _published(name, request)
 
 
-def _of_row(
+def _strict(
     name: str, epsilon: Fraction, length: int, *, thorough: bool
 ) -> Iterator[Configuration]:
     for map_name, locations in _maps(length, thorough=thorough):
@@ -81,16 +81,21 @@ def _of_row(
             yield Configuration(mechanism, map_name, length)
 
 
-def sampled(name: str, epsilons: tuple[Fraction, ...], family: str) -> list[Mechanism]:
-    """What the fast paths of a mechanism are looked at with."""
+def path_mechanisms(name: str, epsilons: tuple[Fraction, ...], family: str) -> list[Mechanism]:
+    """The small mechanisms whose fast path is tested, one for each epsilon."""
+    # Three locations: the fewer reports are possible, the smaller a deviation of their counts
+    # can be detected.
     locations = family_map(family, 3)
-    return [make_mechanism(name, locations, one, **_small(name)) for one in epsilons]
+    return [
+        make_mechanism(name, locations, epsilon, **_small_options(name)) for epsilon in epsilons
+    ]
 
 
 def _published(name: str, request: AuditRequest) -> Iterator[Configuration]:
-    # On a line most fine sectors are empty, and there the union tells all.
+    # On a line most fine sectors are empty. The published form then adds the true location to
+    # an otherwise empty set of candidates, so the report reveals it.
     locations = family_map("line", 7)
-    options = {"granularity": 12} | _small(name)
+    options = {"granularity": 12} | _small_options(name)
     for epsilon in request.epsilons:
         mechanism = make_mechanism(name, locations, epsilon, **options)
         yield Configuration(mechanism, "line of 7", 2)
@@ -108,18 +113,19 @@ def _maps(length: int, *, thorough: bool) -> Iterator[tuple[str, LocationSet]]:
 
 
 def _options(name: str, length: int, *, thorough: bool) -> list[dict[str, Any]]:
-    small = _small(name)
-    if length == 1 or not _has(name, "granularity"):
+    small = _small_options(name)
+    if length == 1 or not _has_option(name, "granularity"):
         return [small | variant for variant in _VARIANTS.get(name, [{}])]
-    # Long trajectories in a disc have the most paths: there only the granularity in use.
+    # Long trajectories of mechanisms with a disc (resolution) have the most paths: walk only
+    # their default granularity.
     if "resolution" in small and length >= 3 and not thorough:
         return [small]
     return [small | {"granularity": granularity} for granularity in _GRANULARITIES]
 
 
-def _small(name: str) -> dict[str, Any]:
-    return {option: few for option, few in _SMALL.items() if _has(name, option)}
+def _small_options(name: str) -> dict[str, Any]:
+    return {option: few for option, few in _SMALL.items() if _has_option(name, option)}
 
 
-def _has(name: str, option: str) -> bool:
+def _has_option(name: str, option: str) -> bool:
     return hasattr(kind_of(name), option)

@@ -8,8 +8,9 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 from nomadp.audit.gallery import GALLERY
-from nomadp.audit.loss import Measurement, measure, number, told
+from nomadp.audit.loss import Measurement, as_json, json_loss, measure
 from nomadp.audit.paths import (
+    NOT_TESTED,
     FullSizeRow,
     PathRow,
     Sampling,
@@ -17,8 +18,14 @@ from nomadp.audit.paths import (
     large_path_rows,
     path_rows,
 )
-from nomadp.audit.plan import MORE, AuditRequest, Configuration, configurations, sampled
-from nomadp.audit.sampler import SamplerRow, check_sampler, specimens
+from nomadp.audit.plan import (
+    THOROUGH_FACTOR,
+    AuditRequest,
+    Configuration,
+    configurations,
+    path_mechanisms,
+)
+from nomadp.audit.sampler import SamplerRow, check_sampler, example_channels
 from nomadp.errors import DomainError
 from nomadp.extras import require
 from nomadp.mechanisms import make_mechanism
@@ -41,7 +48,7 @@ class StepRow:
 
 @dataclass(frozen=True)
 class AuditRow:
-    """The worst case over all maps and granularities that were walked."""
+    """The worst case over all maps and options of one mechanism, epsilon and length."""
 
     mechanism: str
     epsilon: Fraction
@@ -58,16 +65,16 @@ class AuditRow:
 
     @property
     def ok(self) -> bool:
-        """Sound and claimed to be, or flagged as it must be."""
+        """Whether the verdict is as expected: only the as-published mechanisms are flagged."""
         return self.private == (not self.flags)
 
     def as_dict(self) -> dict[str, Any]:
-        return {**told(self), "ok": self.ok}
+        return {**as_json(self), "ok": self.ok}
 
 
 @dataclass(frozen=True)
 class GalleryRow:
-    """One broken variant and the rules that caught it."""
+    """One broken variant and the rules that detected it."""
 
     name: str
     explanation: str
@@ -81,12 +88,12 @@ class GalleryRow:
         return bool(self.flagged_by)
 
     def as_dict(self) -> dict[str, Any]:
-        return {**told(self), "flagged": self.flagged}
+        return {**as_json(self), "flagged": self.flagged}
 
 
 @dataclass(frozen=True)
 class AuditReport:
-    """Everything an audit found; ``ok`` when all of it is as it must be."""
+    """The results of an audit; ``ok`` if every check passed and every variant was detected."""
 
     rows: tuple[AuditRow, ...]
     gallery: tuple[GalleryRow, ...]
@@ -94,29 +101,31 @@ class AuditReport:
     paths: tuple[PathRow, ...] = ()
     full_size: tuple[FullSizeRow, ...] = ()
     seed: int | None = None
-    """Of all that was sampled: with it, the same is drawn again."""
+    """The seed of all samples, which repeats the audit; None if nothing was sampled."""
 
     @property
     def leak_missed(self) -> float | None:
-        """The largest share of leaked reports that any path could have hidden; None: no path
-        was compared or sampled."""
-        seen = [row.leak_missed for row in self.paths if row.reports]
-        return max(seen, default=None)
+        """The largest share of leaked reports that the tests of any path could have missed.
+
+        None if no path was compared or sampled.
+        """
+        shares = [row.leak_missed for row in self.paths if row.reports]
+        return max(shares, default=None)
 
     @property
     def loss_missed(self) -> tuple[float, Fraction] | None:
-        """The largest loss, beside its epsilon, that any path could have hidden."""
-        seen = [
+        """The loss that exceeds its epsilon most of those that could have been missed."""
+        losses = [
             (row.loss_missed, row.epsilon)
             for row in self.paths
             if row.loss_missed is not None and row.epsilon is not None
         ]
-        return max(seen, key=lambda pair: pair[0] - pair[1], default=None)
+        return max(losses, key=lambda pair: pair[0] - pair[1], default=None)
 
     @property
     def unseen_paths(self) -> tuple[str, ...]:
         """The paths that were neither compared nor sampled."""
-        unseen = (row for row in self.paths if row.seen.startswith("not seen"))
+        unseen = (row for row in self.paths if row.seen.startswith(NOT_TESTED))
         return tuple(f"{row.mechanism} by {row.path}" for row in unseen)
 
     @property
@@ -134,15 +143,15 @@ class AuditReport:
             "sampler": [row.as_dict() for row in self.sampler],
             "paths": [row.as_dict() for row in self.paths],
             "full_size": [row.as_dict() for row in self.full_size],
-            "leak_missed": None if self.leak_missed is None else number(self.leak_missed),
-            "loss_missed": None if loss is None else number(loss),
+            "leak_missed": None if self.leak_missed is None else json_loss(self.leak_missed),
+            "loss_missed": None if loss is None else json_loss(loss),
             "loss_missed_at": None if epsilon is None else str(epsilon),
             "seed": self.seed,
         }
 
 
 def run_audit(request: AuditRequest, progress: Progress | None = None) -> AuditReport:
-    """Walk everything the request names; raises nothing for a leak, the report tells."""
+    """Run all checks that the request names; a leak is in the report and raises nothing."""
     exhibits = tuple(GALLERY) if request.gallery is None else request.gallery
     if unknown := [name for name in exhibits if name not in GALLERY]:
         raise DomainError(
@@ -152,36 +161,38 @@ def run_audit(request: AuditRequest, progress: Progress | None = None) -> AuditR
         )
     todo = list(configurations(request))
     if request.draws:
-        require("analysis")  # now, not after the walk
-    channels = specimens() if request.draws else {}
+        require("analysis")  # fail now, not after the exact audit
+    channels = example_channels() if request.draws else {}
+    # A fresh seed by default: a path that passed with one seed may fail with another, and a
+    # fixed seed would test the same sample forever.
     seed = secrets.randbits(32) if request.seed is None else request.seed
-    seen = request.mechanisms if request.path_draws else ()
-    total = len(todo) + len(exhibits) * len(request.epsilons) + len(channels) + len(seen)
-    step = _Counter(total, progress)
-    grouped: dict[tuple[str, Fraction, int], list[tuple[Configuration, Measurement]]] = {}
-    for one in todo:
-        key = (one.mechanism.name, one.mechanism.epsilon, one.length)
-        grouped.setdefault(key, []).append((one, step(measure(one.mechanism, one.length))))
-    gallery = [step(_exhibited(name, e)) for name in exhibits for e in request.epsilons]
+    tested = request.mechanisms if request.path_draws else ()
+    total = len(todo) + len(exhibits) * len(request.epsilons) + len(channels) + len(tested)
+    step = _ProgressCounter(total, progress)
+    measured: dict[tuple[str, Fraction, int], list[tuple[Configuration, Measurement]]] = {}
+    for case in todo:
+        key = (case.mechanism.name, case.mechanism.epsilon, case.length)
+        measured.setdefault(key, []).append((case, step(measure(case.mechanism, case.length))))
+    gallery = [step(_gallery_row(name, e)) for name in exhibits for e in request.epsilons]
     sampler = [
         step(check_sampler(name, channel, secret, request.draws, seed))
         for name, (channel, secret) in channels.items()
     ]
-    paths = [row for name in seen for row in step(_paths(name, request, seed))]
-    rows = tuple(_row(found) for found in grouped.values())
+    paths = [row for name in tested for row in step(_path_rows(name, request, seed))]
+    rows = tuple(map(_row, measured.values()))
     full_size = tuple(_full_size(request))
     used = seed if sampler or any(row.reports for row in paths) else None
     return AuditReport(rows, tuple(gallery), tuple(sampler), tuple(paths), full_size, used)
 
 
-def _paths(name: str, request: AuditRequest, seed: int) -> list[PathRow]:
-    more = MORE if request.thorough else 1
-    draws, compared = more * request.path_draws, more * request.path_compared
+def _path_rows(name: str, request: AuditRequest, seed: int) -> list[PathRow]:
+    factor = THOROUGH_FACTOR if request.thorough else 1
+    draws, compared = factor * request.path_draws, factor * request.path_compared
     sampling = Sampling(request.lengths, draws, compared, seed)
-    rows = path_rows(sampled(name, request.epsilons, "random"), sampling)
-    # On another map, because tables of this one are kept.
+    rows = path_rows(path_mechanisms(name, request.epsilons, "random"), sampling)
+    # Use another map: the tables of the first one are cached, and large sets have none.
     large = sampling if request.thorough else replace(sampling, draws=0)
-    return rows + large_path_rows(sampled(name, request.epsilons, "outlier"), large)
+    return rows + large_path_rows(path_mechanisms(name, request.epsilons, "outlier"), large)
 
 
 def _full_size(request: AuditRequest) -> Iterator[FullSizeRow]:
@@ -195,8 +206,8 @@ def _full_size(request: AuditRequest) -> Iterator[FullSizeRow]:
 
 
 @dataclass
-class _Counter:
-    """Passes a result on and tells how far things are."""
+class _ProgressCounter:
+    """Counts finished steps and reports them; returns each step's result unchanged."""
 
     total: int
     progress: Progress | None
@@ -209,15 +220,15 @@ class _Counter:
         return result
 
 
-def _row(found: list[tuple[Configuration, Measurement]]) -> AuditRow:
-    first = found[0][0]
-    worst, _ = max(found, key=lambda pair: pair[1].transcript_loss)
-    measurements = [measurement for _, measurement in found]
+def _row(measured: list[tuple[Configuration, Measurement]]) -> AuditRow:
+    first = measured[0][0]
+    worst, _ = max(measured, key=lambda pair: pair[1].transcript_loss)
+    measurements = [measurement for _, measurement in measured]
     return AuditRow(
         mechanism=first.mechanism.name,
         epsilon=first.mechanism.epsilon,
         length=first.length,
-        configurations=len(found),
+        configurations=len(measured),
         spent=tuple(sorted(set().union(*(m.spent for m in measurements)))),
         transcript_loss=max(m.transcript_loss for m in measurements),
         final_loss=max(m.final_loss for m in measurements),
@@ -239,9 +250,8 @@ def _worst_steps(measurements: list[Measurement]) -> tuple[StepRow, ...]:
     return tuple(worst.values())
 
 
-def _exhibited(name: str, epsilon: Fraction) -> GalleryRow:
+def _gallery_row(name: str, epsilon: Fraction) -> GalleryRow:
     exhibit = GALLERY[name]
-    found = measure(exhibit.build(epsilon), exhibit.length)
-    return GalleryRow(
-        name, exhibit.explanation, epsilon, found.transcript_loss, found.final_loss, found.flags
-    )
+    measured = measure(exhibit.build(epsilon), exhibit.length)
+    losses = measured.transcript_loss, measured.final_loss
+    return GalleryRow(name, exhibit.explanation, epsilon, *losses, measured.flags)

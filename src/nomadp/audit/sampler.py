@@ -1,4 +1,7 @@
-"""Does the sampler follow the law? A chi-square test of millions of draws against it."""
+"""Chi-square tests of the sampler: millions of draws of each kind of law against its weights.
+
+The exact audit covers the laws; this test covers the code that draws from them.
+"""
 
 import math
 from dataclasses import dataclass
@@ -13,17 +16,18 @@ from nomadp.drawing import draw_many
 from nomadp.extras import require
 from nomadp.randomness import SeededRandom
 
-__all__ = ["SamplerRow", "check_sampler", "noncentrality", "specimens"]
+__all__ = ["SamplerRow", "check_sampler", "example_channels", "noncentrality"]
 
 ALPHA = 1e-6
-"""How rarely a right sampler may be called wrong."""
+"""Significance level: the probability that a test flags a correct sampler."""
 POWER = 0.99
-_BLOCK = 1_000_000
+"""The probability with which a deviation of the stated size is detected."""
+_BLOCK = 1_000_000  # words in memory at a time
 
 
 @dataclass(frozen=True)
 class SamplerRow:
-    """How well the draws of one channel fit its law."""
+    """The result of the test of one channel."""
 
     law: str
     draws: int
@@ -31,7 +35,7 @@ class SamplerRow:
     chi_square: float
     limit: float
     detectable_bias: float
-    """The smallest error of one output's probability found with probability `POWER`."""
+    """The smallest error of one output's probability that is detected with `POWER`."""
 
     @property
     def ok(self) -> bool:
@@ -49,12 +53,12 @@ class SamplerRow:
         }
 
 
-def specimens() -> dict[str, tuple[laws.Channel, int]]:
+def example_channels() -> dict[str, tuple[laws.Channel, int]]:
     """One channel of every kind, with a secret for it."""
     locations = family_map("random", 7)
     everywhere, span_km = np.arange(7), locations.diameter_km
     share = as_epsilon(1)
-    near, every = laws.NearestLocations(locations, 3), laws.NearestLocations(locations, 7)
+    nearest_3, nearest_7 = (laws.NearestLocations(locations, count) for count in (3, 7))
     table_km = laws.distance_rows_km(locations, everywhere)
     return {
         "randomised response": (laws.RandomizedResponse(6, share), 2),
@@ -64,8 +68,8 @@ def specimens() -> dict[str, tuple[laws.Channel, int]]:
             laws.TableExponential(table_km, everywhere, span_km, share),
             5,
         ),
-        "subset": (laws.Subset(7, 3, near, share), 4),
-        "staircase": (laws.Staircase(7, 3, every, share), 1),
+        "subset": (laws.Subset(7, 3, nearest_3, share), 4),
+        "staircase": (laws.Staircase(7, 3, nearest_7, share), 1),
         "uniform": (laws.Uniform(6), 6),
     }
 
@@ -73,37 +77,46 @@ def specimens() -> dict[str, tuple[laws.Channel, int]]:
 def check_sampler(
     name: str, channel: laws.Channel, secret: int, draws: int, seed: int = 0
 ) -> SamplerRow:
-    """Draw, count, and compare the counts with what the law expects."""
+    """Draw from a channel, and test the counts of its outputs against the law."""
     require("analysis")
     from scipy import stats  # slow to import, and few mechanisms' audits need it
 
     stream = SeededRandom(seed).bound_to(name).stream(0)
-    place = np.argsort(channel.outputs)
+    order = np.argsort(channel.outputs)
     counts = np.zeros(len(channel.outputs), dtype=np.int64)
     for start in range(0, draws, _BLOCK):
         drawn = draw_many(channel, secret, stream.take(min(_BLOCK, draws - start)))
-        found = place[np.searchsorted(channel.outputs, drawn, sorter=place)]
-        counts += np.bincount(found, minlength=len(counts))
-    chance = laws.probabilities(channel, secret)
-    expected = draws * chance
-    freedom, top = len(counts) - 1, float(chance.max())
+        output_index = order[np.searchsorted(channel.outputs, drawn, sorter=order)]
+        counts += np.bincount(output_index, minlength=len(counts))
+    # Pearson's test: the statistic is chi-square distributed with one degree of freedom less
+    # than there are outputs, because the counts add up to the number of draws.
+    probability = laws.probabilities(channel, secret)
+    expected = draws * probability
+    freedom, largest = len(counts) - 1, float(probability.max())
+    # Moving probability d to an output of probability p, in proportion from all others, adds
+    # draws d^2 / (p (1 - p)) to the statistic. It is hardest to detect for the largest p.
+    bias = math.sqrt(noncentrality(freedom, ALPHA) * largest * (1 - largest) / draws)
     return SamplerRow(
         law=name,
         draws=draws,
         outputs=len(counts),
         chi_square=float(((counts - expected) ** 2 / expected).sum()),
         limit=float(stats.chi2.isf(ALPHA, freedom)),
-        detectable_bias=math.sqrt(noncentrality(freedom, ALPHA) * top * (1 - top) / draws),
+        detectable_bias=bias,
     )
 
 
 def noncentrality(freedom: int, alpha: float) -> float:
-    """How far off counts must be on average to exceed the limit with probability `POWER`."""
+    """The noncentrality at which the statistic exceeds its limit with probability `POWER`.
+
+    Under a wrong law, Pearson's statistic approximately has a noncentral chi-square
+    distribution.
+    """
     from scipy import optimize, stats
 
     limit = stats.chi2.isf(alpha, freedom)
 
-    def missed(excess: float) -> float:
-        return float(stats.ncx2.cdf(limit, freedom, excess)) - (1 - POWER)
+    def excess_miss_rate(noncentral: float) -> float:
+        return float(stats.ncx2.cdf(limit, freedom, noncentral)) - (1 - POWER)
 
-    return float(optimize.brentq(missed, 1e-3, 100 * limit))
+    return float(optimize.brentq(excess_miss_rate, 1e-3, 100 * limit))

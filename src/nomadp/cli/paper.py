@@ -60,7 +60,7 @@ def paper(*, names: tuple[str, ...], jobs: int | None, **options: Any) -> Result
 
 
 def _plan(names: tuple[str, ...], options: dict[str, Any]) -> "Paper":
-    from nomadp.paper import Paper, reopened
+    from nomadp.paper import Paper, reopen
 
     out = options.pop("out")
     if REPORT_ONLY not in names:
@@ -70,7 +70,7 @@ def _plan(names: tuple[str, ...], options: dict[str, Any]) -> "Paper":
             f'"{REPORT_ONLY}" must be the only NAME, with no option but --out',
             code="option_unsuitable",
         )
-    return reopened(out)
+    return reopen(out)
 
 
 def _compute(plan: "Paper", jobs: int) -> None:

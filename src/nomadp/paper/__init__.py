@@ -1,6 +1,6 @@
-"""Every figure and table of the paper, computed anew: nomadp paper."""
+"""Recompute every figure and table of the paper: `nomadp paper`."""
 
 from nomadp.paper.specs import EXPERIMENTS
-from nomadp.paper.tasks import Paper, reopened
+from nomadp.paper.tasks import Paper, reopen
 
-__all__ = ["EXPERIMENTS", "Paper", "reopened"]
+__all__ = ["EXPERIMENTS", "Paper", "reopen"]

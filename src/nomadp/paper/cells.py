@@ -1,9 +1,9 @@
-"""The pieces of work of an experiment, each with an identity that fixes its numbers.
+"""The units of work of an experiment, each with an identity that determines its numbers.
 
-A cell is one perturbation of one data set, scored in every way at once, as reported or
-decoded; experiments that need the same cell share it. The identity names what the numbers
-follow from, down to the hash of the data; the seed is made of it, so nothing depends on
-order, cores or interruption.
+A cell is one perturbation of one data set, with all scores of its reports or of the decoded
+points; experiments that need the same cell share it. The identity contains everything that the
+numbers depend on, down to the hash of the data, and the seed is a hash of it. So the numbers do
+not depend on the order of work, the number of cores, or interruptions.
 """
 
 import hashlib
@@ -26,46 +26,46 @@ from nomadp.reports.rows import RawReports, concatenate
 from nomadp.reports.table import AnyReports, reports_as
 from nomadp.sequences import Sequences
 
-__all__ = ["Audit", "Cell", "Floors", "Options", "Setting", "Work"]
+__all__ = ["Audit", "Cell", "Baselines", "Options", "Setting", "Work"]
 
 Options = tuple[tuple[str, Any], ...]
-"""What a mechanism is told beyond epsilon, as pairs so that it can be compared."""
+"""Options of a mechanism beside epsilon, as pairs, which can be hashed."""
 
 SEED_BITS = 48
-"""Few enough for any reader of JSON to hold it exactly."""
+"""Every JSON reader represents integers below 2^53 exactly."""
 DECODED = {"estimate": "decoded with a flat prior", "decoder_version": 1}
-"""What the identity of a decoded cell has beyond that of its reports.
+"""The part of a decoded cell's identity that its reports do not have.
 
-The version must rise whenever `nomadp.inference` gives other estimates of the same reports.
+Increment the version whenever `nomadp.inference` changes its estimates for the same reports.
 """
-TOGETHER = 5
-"""Repetitions decoded at once, which takes hardly longer than one.
+DECODED_AT_ONCE = 5
+"""Repetitions that are decoded together, which takes hardly longer than decoding one.
 
-Always the same ones, asked for or not: rounding may decide between two equally good answers,
-and must not depend on which cells an interrupted run had left to do.
+The groups are fixed, even if only one of their cells is missing: rounding may decide between
+two equally good estimates, and must not depend on what an interrupted run had finished.
 """
 LEVEL = 0.9
-"""Of the radii that come with an estimate; no score looks at them."""
+"""The level of the credible radii of an estimate, which no score uses."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A mechanism at one epsilon on one data set: what is repeated."""
+    """A mechanism at one epsilon on one data set, which repetitions share."""
 
     dataset: SetKey
     mechanism: str
     options: Options
     epsilon: str
     decoded: bool = False
-    """Scored is the Bayes estimate from the report, not the report as it is."""
+    """Whether the scores are of the Bayes estimate from each report instead of the report."""
 
     @property
     def reports(self) -> "Setting":
-        """The setting whose reports are scored here: with its seed, so they are the same."""
+        """The setting that draws the reports; decoding uses the same seed and reports."""
         return replace(self, decoded=False)
 
-    def law(self, catalogue: Catalogue) -> dict[str, Any]:
-        """What the reports follow from, except the repetition."""
+    def identity(self, catalogue: Catalogue) -> dict[str, Any]:
+        """Everything that the reports depend on, except the repetition."""
         return {
             "dataset": str(self.dataset),
             "dataset_sha256": load(catalogue, self.dataset).sha256,
@@ -79,14 +79,14 @@ class Setting:
         return _build(catalogue, self.reports)
 
 
-@lru_cache(maxsize=4)  # the repetitions of a setting follow one another
+@lru_cache(maxsize=4)  # the repetitions of a setting are computed one after another
 def _build(catalogue: Catalogue, setting: Setting) -> Mechanism:
     locations = load(catalogue, setting.dataset).locations
     options = dict(setting.options)
     return make_mechanism(setting.mechanism, locations, setting.epsilon, **options)
 
 
-@lru_cache(maxsize=TOGETHER)  # scored as they are, and decoded
+@lru_cache(maxsize=DECODED_AT_ONCE)  # the same reports are scored, and then decoded
 def _reported(catalogue: Catalogue, reports: "Cell") -> AnyReports:
     randomness = SeededRandom(reports.seed(catalogue))
     trajectories = load(catalogue, reports.setting.dataset).trajectories
@@ -104,7 +104,7 @@ class Cell:
 
     def identity(self, catalogue: Catalogue) -> dict[str, Any]:
         return {
-            **self.setting.law(catalogue),
+            **self.setting.identity(catalogue),
             "repetition": self.repetition,
             "seed": self.seed(catalogue),
             "yardstick": asdict(load(catalogue, self.setting.dataset).yardstick),
@@ -113,8 +113,10 @@ class Cell:
         }
 
     def seed(self, catalogue: Catalogue) -> int:
-        facts = self.setting.law(catalogue) | {"repetition": self.repetition}
-        digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).digest()
+        # From what the reports depend on, and nothing else: decoding them, or a new version of
+        # nomadp, must not change the seed.
+        identity = self.setting.identity(catalogue) | {"repetition": self.repetition}
+        digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).digest()
         return int.from_bytes(digest, "big") >> (8 * len(digest) - SEED_BITS)
 
     def compute(self, catalogue: Catalogue) -> dict[str, Any]:
@@ -125,28 +127,30 @@ class Cell:
     def _answers(self, catalogue: Catalogue) -> Sequences:
         if not self.setting.decoded:
             return _reported(catalogue, self)
-        several, which = divmod(self.repetition, TOGETHER)
-        return _decoded(catalogue, self.setting.reports, several)[which]
+        group, position = divmod(self.repetition, DECODED_AT_ONCE)
+        return _decoded(catalogue, self.setting.reports, group)[position]
 
 
 @lru_cache(maxsize=1)
-def _decoded(catalogue: Catalogue, reports: Setting, several: int) -> list[Sequences]:
-    """Estimates from the reports of some repetitions, one after another."""
-    first = several * TOGETHER
-    drawn = [_reported(catalogue, Cell(reports, first + k)) for k in range(TOGETHER)]
-    raw = concatenate([RawReports(one, one.numbers, None, {}) for one in drawn])
-    header, locations = drawn[0].header, drawn[0].location_set
-    every = reports_as(header, locations, raw.sequences, numbers=raw.numbers)
-    estimate = Decoders(_build(catalogue, reports), None, LEVEL).decode(every)
+def _decoded(catalogue: Catalogue, setting: Setting, group: int) -> list[Sequences]:
+    """The estimates for each repetition of one group, from their reports."""
+    first = group * DECODED_AT_ONCE
+    runs = [_reported(catalogue, Cell(setting, first + k)) for k in range(DECODED_AT_ONCE)]
+    raw = concatenate([RawReports(reports, reports.numbers, None, {}) for reports in runs])
+    header, locations = runs[0].header, runs[0].location_set
+    together = reports_as(header, locations, raw.sequences, numbers=raw.numbers)
+    estimate = Decoders(_build(catalogue, setting), None, LEVEL).decode(together)
+    # All runs perturb the same trajectories, so they have equally many points.
+    points = np.split(estimate.locations, DECODED_AT_ONCE)
     return [
-        Sequences(one.offsets, locations, one.names)
-        for one, locations in zip(drawn, np.split(estimate.locations, TOGETHER), strict=True)
+        Sequences(reports.offsets, decoded, reports.names)
+        for reports, decoded in zip(runs, points, strict=True)
     ]
 
 
 @dataclass(frozen=True)
-class Floors:
-    """What answers without information score on a data set."""
+class Baselines:
+    """The scores of the no-information baselines on a data set."""
 
     kind: ClassVar[str] = "floors"
     dataset: SetKey
@@ -163,7 +167,7 @@ class Floors:
 
 @dataclass(frozen=True)
 class Audit:
-    """The exact loss of a mechanism on the auditor's small maps, whatever the data."""
+    """The exact loss of a mechanism on the auditor's small maps; no data set is involved."""
 
     kind: ClassVar[str] = "audits"
     mechanism: str
@@ -175,7 +179,7 @@ class Audit:
         return {**asdict(self), "mechanism_version": version, "nomadp": nomadp.__version__}
 
     def compute(self, catalogue: Catalogue) -> dict[str, Any]:
-        from nomadp.audit import AuditRequest, run_audit  # a second that few workers need
+        from nomadp.audit import AuditRequest, run_audit  # takes a second; few workers need it
 
         as_published = self.mechanism in PUBLISHED
         request = AuditRequest(
@@ -191,4 +195,4 @@ class Audit:
         return row.as_dict()
 
 
-Work = Cell | Floors | Audit
+Work = Cell | Baselines | Audit

@@ -1,4 +1,4 @@
-"""What the paper says about its results, and what the results here say."""
+"""The paper's claims about its results, and whether the results here support them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,22 +13,22 @@ from nomadp.paper.specs import EXPERIMENTS, FIXED_EPSILON
 
 __all__ = ["Claim", "claims"]
 
-BASELINES = ("exp", "ngram", "cgm")
+COMPETITORS = ("exp", "ngram", "cgm")
 FORMS = {"tp": ("tp", AS_PUBLISHED[0]), "atp": ("atp", AS_PUBLISHED[1])}
-"""Strict, and as published."""
+"""The strict form of each mechanism, and the form as published."""
 NEARLY, HARDLY = 0.9, 0.1
-"""Of all places, how many must agree for a claim about all of them to hold, or to fail."""
+"""A claim holds if at least this share of all comparisons agrees, and fails if at most this."""
 HOLDS, PARTLY, FAILS = "holds", "partly", "does not hold"
 """Verdicts."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper in our words, what was found, and a verdict."""
+    """A claim of the paper, paraphrased, with the evidence of our results and a verdict."""
 
     experiment: str
     paper: str
-    found: str
+    evidence: str
     verdict: str
 
 
@@ -42,43 +42,43 @@ def claims(results: Results, complete: Sequence[str]) -> list[Claim]:
 
 
 def _comparison(winner: str, text: str, sets: str, experiment: str = "ne") -> Judge:
-    """One mechanism does better than EXP, NGRAM and CGM, on all sets or on those of people."""
+    """Judge whether a mechanism beats EXP, NGRAM and CGM, on all sets or on those of people."""
 
     def judge(results: Results) -> Claim | None:
         names = results.catalogue.names
-        bases = [each for each in names if sets == "all" or each not in ("cps", CAMPUS)]
+        bases = [name for name in names if sets == "all" or name not in ("cps", CAMPUS)]
         if not bases:
             return None
         strict, published = (_wins(results, name, bases, experiment) for name in FORMS[winner])
-        found = (
-            f"As published (not private) at {published.count} of {published.of} places, in its "
-            f"strict form at {strict.count}."
+        evidence = (
+            f"As published (not private) in {published.count} of {published.of} comparisons; "
+            f"strict in {strict.count}."
         )
-        return Claim(experiment, text, found, _verdict(strict, published))
+        return Claim(experiment, text, evidence, _verdict(strict, published))
 
     return judge
 
 
 def _wins(results: Results, winner: str, bases: Sequence[str], experiment: str) -> Tally:
-    """Places of an experiment at which one mechanism beats all baselines."""
-    found = []
+    """How often a mechanism beats all competitors, over data sets, scores and epsilons."""
+    wins = []
     for base in bases:
         for metric in results.metrics(EXPERIMENTS[experiment], base):
             for epsilon in results.plan.epsilons:
                 scores = [
                     results.value(Setting(SetKey(base), name, (), epsilon), metric).mean
-                    for name in (winner, *BASELINES)
+                    for name in (winner, *COMPETITORS)
                 ]
-                found.append(all(is_better(metric, scores[0], each) for each in scores[1:]))
-    return Tally(sum(found), len(found))
+                wins.append(all(is_better(metric, scores[0], other) for other in scores[1:]))
+    return Tally(sum(wins), len(wins))
 
 
 def _lowest(name: str, label: str, text: str) -> Judge:
-    """One line of a figure is the lowest."""
+    """Judge whether one line of a figure is the lowest."""
 
     def judge(results: Results) -> Claim:
         tally = lowest(results, EXPERIMENTS[name], label)
-        return Claim(name, text, _at(tally), _verdict(tally))
+        return Claim(name, text, _count_sentence(tally), _verdict(tally))
 
     return judge
 
@@ -86,12 +86,12 @@ def _lowest(name: str, label: str, text: str) -> Judge:
 def _granularity(results: Results) -> Claim:
     tally, loss = chosen_granularity(results)
     text = "The rule of Table 1 picks the best number of sectors, almost always."
-    found = f"{_at(tally)[:-1]}; elsewhere it loses at most {loss:.4f} in NE."
-    return Claim("granularity", text, found, _verdict(tally))
+    evidence = f"{_count_sentence(tally)[:-1]}; elsewhere its NE is at most {loss:.4f} higher."
+    return Claim("granularity", text, evidence, _verdict(tally))
 
 
 def _stable(name: str, text: str) -> Judge:
-    """NE of ATP hardly changes along an axis."""
+    """Judge whether the NE of ATP hardly changes along an axis."""
 
     def judge(results: Results) -> Claim:
         experiment = EXPERIMENTS[name]
@@ -100,33 +100,37 @@ def _stable(name: str, text: str) -> Judge:
             curves = results.curves(experiment, base, "ne")
             (atp,) = (curve for curve in curves if curve.series.mechanism == "atp")
             changes.append((max(atp.mean) - min(atp.mean)) / min(atp.mean))
-        found = f"ATP's NE changes by at most {100 * max(changes):.0f} % of its lowest value."
-        return Claim(name, text, found, HOLDS if max(changes) < HARDLY else PARTLY)
+        evidence = (
+            f"ATP's NE changes by at most {100 * max(changes):.0f} % of its lowest value."
+        )
+        return Claim(name, text, evidence, HOLDS if max(changes) < HARDLY else PARTLY)
 
     return judge
 
 
 def _counts(results: Results) -> Claim:
-    found = []
+    wins = []
     for base in results.catalogue.names:
         scores = {
             name: results.value(Setting(SetKey(base), name, (), FIXED_EPSILON), "acd").mean
             for name in ("tp", "atp", *AS_PUBLISHED, "ngram", "cgm")
         }
-        worse = min(scores.pop("ngram"), scores.pop("cgm"))
-        found += [score < worse for score in scores.values()]
-    tally = Tally(sum(found), len(found))
+        # Beating both NGRAM and CGM means beating the better of the two.
+        limit = min(scores.pop("ngram"), scores.pop("cgm"))
+        wins += [score < limit for score in scores.values()]
+    tally = Tally(sum(wins), len(wins))
     text = "TP and ATP have lower count differences than NGRAM and CGM on every set."
     return Claim(
         "table2", text, f"In {tally.count} of {tally.of} comparisons.", _verdict(tally)
     )
 
 
-def _at(tally: Tally) -> str:
-    return f"At {tally.count} of {tally.of} places of the figure."
+def _count_sentence(tally: Tally) -> str:
+    return f"At {tally.count} of {tally.of} points of the figure."
 
 
 def _verdict(*tallies: Tally) -> str:
+    # A claim about both forms holds if it holds for each, and fails if it fails for each.
     shares = [tally.count / tally.of for tally in tallies]
     if min(shares) >= NEARLY:
         return HOLDS

@@ -1,7 +1,7 @@
 """The data sets of the experiments: the user's, the generated ones, and their variations.
 
-A folder given by the user holds one folder per set, each with `locations.csv` and
-`trajectories.csv`. Without one, a synthetic city and a generated campus stand in.
+The user's folder contains one folder per data set, each with `locations.csv` and
+`trajectories.csv`. Without it, a synthetic city and a generated campus are used.
 """
 
 import hashlib
@@ -35,19 +35,19 @@ WALK_LENGTHS = (3, 8)
 WALK_SPEED_KM_H = 4.0
 SEED = 1
 SMALL_KM = 10.0
-"""A set no wider than this is a campus, where a kilometre is far."""
+"""Smaller sets are campuses, whose range queries have smaller radii."""
 POPULAR_SHARE = {"nyc": 0.5}
-"""Of the locations, those whose counts the paper compares; three quarters elsewhere."""
+"""The share of locations whose counts the paper compares; 0.75 for all other sets."""
 
 
 @dataclass(frozen=True)
 class SetKey:
-    """A data set, or a variation of one: a share of its locations, other walks on it."""
+    """A data set, or a variation of one: a share of its locations, or other walks on them."""
 
     base: str
     variation: str = ""
     value: float | None = None
-    """Of the variation; None with "speed" means that any building can be reached."""
+    """The value of the variation; None with "speed" means that every building is in reach."""
 
     def __str__(self) -> str:
         if not self.variation:
@@ -58,7 +58,7 @@ class SetKey:
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Locations, trajectories, and what they are measured with."""
+    """Locations, trajectories, and the parameters of their scores."""
 
     key: SetKey
     locations: LocationSet
@@ -67,8 +67,9 @@ class Dataset:
 
     @cached_property
     def sha256(self) -> str:
-        """Of everything that an experiment reads."""
+        """The hash of everything that an experiment reads."""
         digest = hashlib.sha256(self.locations.sha256.encode())
+        # Explicitly little-endian, so that the hash is the same on every machine.
         for column in (self.trajectories.offsets, self.trajectories.locations):
             digest.update(column.astype("<i8").tobytes())
         return digest.hexdigest()
@@ -89,20 +90,20 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Which sets there are, and at most how many trajectories of each are used."""
+    """The available data sets, and the maximum number of trajectories used of each."""
 
     folder: Path | None = None
     trajectories: int | None = None
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The sets that are compared; the paper's four first, in its order."""
+        """The names of all data sets; those of the paper come first, in its order."""
         if self.folder is None:
             return CITY, CAMPUS
         if not missing_files(self.folder):
             return (self.folder.resolve().name,)
-        found = [path.name for path in _folders(self.folder) if not missing_files(path)]
-        if not found:
+        names = [path.name for path in _folders(self.folder) if not missing_files(path)]
+        if not names:
             others = ", ".join(self.left_out)
             raise SchemaError(
                 f"{self.folder} must hold one folder per data set, each with {LOCATIONS} and "
@@ -111,12 +112,12 @@ class Catalogue:
                 code="no_data_sets",
                 left_out=self.left_out,
             )
-        known = [name for name in PAPER_SETS if name in found]
-        return (*known, *sorted(set(found) - set(known)))
+        known = [name for name in PAPER_SETS if name in names]
+        return (*known, *sorted(set(names) - set(known)))
 
     @cached_property
     def left_out(self) -> tuple[str, ...]:
-        """Folders beside the sets that are none, and what each lacks to be one."""
+        """Folders that are not data sets, each with the files that it lacks."""
         if self.folder is None or not missing_files(self.folder):
             return ()
         return tuple(
@@ -127,13 +128,13 @@ class Catalogue:
 
     @property
     def pair(self) -> tuple[str, ...]:
-        """The two sets of the paper's studies of parameters, or the first two there are."""
-        wanted = ("nyc", "cle")
-        return wanted if set(wanted) <= set(self.names) else self.names[:2]
+        """The two sets of the paper's studies of parameters, or else the first two."""
+        paper_pair = ("nyc", "cle")
+        return paper_pair if set(paper_pair) <= set(self.names) else self.names[:2]
 
     @property
     def campus(self) -> str:
-        """The buildings that walks are made on: the paper's, or generated ones."""
+        """The set of buildings between which walks are generated: the paper's, or our own."""
         return "cps" if "cps" in self.names else CAMPUS
 
     @property
@@ -156,9 +157,9 @@ def set_label(name: str) -> str:
 
 @cache
 def load(catalogue: Catalogue, key: SetKey) -> Dataset:
-    """One set, read or made once per process."""
+    """Read or generate a data set, once per process."""
     locations, trajectories = _varied(catalogue, key)
-    whole, _ = _base(catalogue, key.base)
+    whole, _ = _base(catalogue, key.base)  # all variations of a set have the same radii
     return Dataset(
         key,
         locations,
@@ -209,11 +210,11 @@ def _walks(
     )
 
 
-def _thinned(trajectories: TrajectorySet, most: int | None) -> TrajectorySet:
-    """At most so many, spread evenly over all: files are often sorted by user or by day."""
-    if most is None or len(trajectories) <= most:
+def _thinned(trajectories: TrajectorySet, limit: int | None) -> TrajectorySet:
+    """Evenly spaced trajectories, because files are often sorted by user or by day."""
+    if limit is None or len(trajectories) <= limit:
         return trajectories
-    return trajectories.select(np.arange(most) * len(trajectories) // most)
+    return trajectories.select(np.arange(limit) * len(trajectories) // limit)
 
 
 def _folders(folder: Path) -> list[Path]:

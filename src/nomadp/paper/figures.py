@@ -1,4 +1,4 @@
-"""One figure for each experiment, drawn with matplotlib and kept as PNG and SVG."""
+"""Draw one figure for each experiment with matplotlib, as PNG and SVG."""
 
 import io
 import math
@@ -12,7 +12,7 @@ from nomadp.paper.datasets import SetKey, load, set_label
 from nomadp.paper.reference import direction_rows
 from nomadp.paper.results import Results
 from nomadp.paper.specs import Experiment
-from nomadp.paper.style import INK, RAMP, SHADE, SOFT, look_of
+from nomadp.paper.style import INK, RAMP, SHADE, SOFT, plot_style_of
 from nomadp.paper.svg import cleaned
 
 if TYPE_CHECKING:
@@ -32,23 +32,23 @@ READINGS = {
 
 
 def rendered(experiment: Experiment, results: Results) -> tuple[bytes, str]:
-    """The figure of an experiment as PNG and as SVG; the same bytes from the same numbers."""
+    """The figure of an experiment as PNG and as SVG; the same numbers give the same bytes."""
     with parts.styled():
         figure = draw(experiment, results)
         png, svg = io.BytesIO(), io.StringIO()
         figure.savefig(png, format="png", metadata={"Software": None})
-        figure.set_layout_engine("none")  # as it is now, in both
+        figure.set_layout_engine("none")  # keep the layout of the PNG in the SVG
         figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
     return png.getvalue(), cleaned(svg.getvalue(), experiment.name)
 
 
 def draw(experiment: Experiment, results: Results) -> "Figure":
-    drawn: dict[str, Callable[[Experiment, Results], Figure]] = {
+    special: dict[str, Callable[[Experiment, Results], Figure]] = {
         "table1": _draw_table_1,
         "table2": _draw_table_2,
         "frontier": _draw_frontier,
     }
-    return drawn.get(experiment.name, _draw_panels)(experiment, results)
+    return special.get(experiment.name, _draw_panels)(experiment, results)
 
 
 def _draw_panels(experiment: Experiment, results: Results) -> "Figure":
@@ -64,16 +64,16 @@ def _draw_panels(experiment: Experiment, results: Results) -> "Figure":
         radius = metric.removeprefix("prq_").removesuffix("km")
         within = f", within {radius} km" if metric.startswith("prq_") else ""
         panel.set_title(set_label(base) + within)
-    parts.legends(figure, panels, apart=_differ(experiment, results))
+    parts.legends(figure, panels, separate=_panels_differ(experiment, results))
     return figure
 
 
 def _draw_lines(
     panel: "Axes", experiment: Experiment, results: Results, base: str, metric: str
 ) -> None:
-    """The lines of one set, with the floors and what is worse than them.
+    """Draw the lines and baselines of one set, and shade the scores worse than the constant.
 
-    Where losses are audited, only of what keeps its promise.
+    In an experiment with audits, draw only private mechanisms.
     """
     curves = [
         curve
@@ -82,33 +82,33 @@ def _draw_lines(
     ]
     numeric = not experiment.axis.variation
     parts.draw_curves(panel, curves, numeric=numeric)
-    floors = results.floor_curves(experiment, base, metric)
-    x = [float(each) if numeric else float(k) for k, each in enumerate(curves[0].x)]
-    parts.draw_floors(panel, floors, x)
-    parts.shade_worse(panel, floors["constant"], x, below=metric.startswith("prq_"))
+    baselines = results.baseline_curves(experiment, base, metric)
+    x = [float(tick) if numeric else float(k) for k, tick in enumerate(curves[0].x)]
+    parts.draw_baselines(panel, baselines, x)
+    parts.shade_worse(panel, baselines["constant"], x, below=metric.startswith("prq_"))
     panel.set(ylabel=parts.score_label(metric), xlabel=experiment.axis.label)
 
 
-def _differ(experiment: Experiment, results: Results) -> bool:
-    """Whether panels have lines of their own."""
+def _panels_differ(experiment: Experiment, results: Results) -> bool:
+    """Whether some panels have lines that others do not have."""
     lines: dict[str, set[str]] = {}
-    for each in results.placed(experiment):
-        lines.setdefault(each.base, set()).add(each.series.label)
+    for point in results.placed(experiment):
+        lines.setdefault(point.base, set()).add(point.series.label)
     return len(set(map(frozenset, lines.values()))) > 1
 
 
 def _draw_table_1(experiment: Experiment, results: Results) -> "Figure":
-    """Printed values on the curves of either reading; the chosen number of sectors on top."""
+    """Draw the printed values over the curves of both ways to compute them."""
     figure, panels = parts.canvas(2, 2)
     rows = direction_rows()
     epsilons = list(dict.fromkeys(row["epsilon"] for row in rows))
     for panel, (reading, title) in zip(panels, READINGS.items(), strict=True):
         for step, granularity in enumerate(CANDIDATES):
-            of = [row for row in rows if row["granularity"] == granularity]
+            column = [row for row in rows if row["granularity"] == granularity]
             colour, label = RAMP[step], f"g = {granularity}"
-            panel.plot([row[reading] for row in of], color=colour, label=label)
+            panel.plot([row[reading] for row in column], color=colour, label=label)
             panel.plot(
-                [row["printed"] for row in of],
+                [row["printed"] for row in column],
                 linestyle="none",
                 marker="osDv"[step],
                 markersize=6,
@@ -124,7 +124,7 @@ def _draw_table_1(experiment: Experiment, results: Results) -> "Figure":
 
 
 def _draw_table_2(experiment: Experiment, results: Results) -> "Figure":
-    """Every mechanism's count difference, the printed one beside it, and the floors."""
+    """Draw each mechanism's count difference, the printed one, and the baselines."""
     bases = experiment.bases(results.catalogue)
     figure, panels = parts.canvas(len(bases), 2)
     for panel, base in zip(panels, bases, strict=True):
@@ -136,25 +136,26 @@ def _draw_table_2(experiment: Experiment, results: Results) -> "Figure":
 def _count_panel(panel: "Axes", experiment: Experiment, results: Results, base: str) -> None:
     curves = results.curves(experiment, base, "acd")
     printed = results.printed_counts(base)
-    looks = [look_of(curve.series.mechanism) for curve in curves]
-    for k, (curve, look) in enumerate(zip(curves, looks, strict=True)):
-        marks = parts.marks_of(look, 7)
+    plot_styles = [plot_style_of(curve.series.mechanism) for curve in curves]
+    for k, (curve, plot_style) in enumerate(zip(curves, plot_styles, strict=True)):
+        marks = parts.marks_of(plot_style, 7)
         panel.errorbar(curve.mean, [k], xerr=curve.sd, capsize=2, **marks)
         if curve.series.mechanism in printed:
             at = [printed[curve.series.mechanism]]
             panel.plot(at, [k], "x", color=INK, label="printed in the paper")
-    for floor, scores in results.floors(SetKey(base)).items():
-        panel.axvline(scores["acd"], zorder=1, **parts.floor_line(floor))
+    for baseline, scores in results.baselines(SetKey(base)).items():
+        panel.axvline(scores["acd"], zorder=1, **parts.baseline_line(baseline))
     panel.set_yticks(
-        range(len(looks)), [look.label.replace(" (not private)", "") for look in looks]
+        range(len(plot_styles)),
+        [plot_style.label.replace(" (not private)", "") for plot_style in plot_styles],
     )
     panel.invert_yaxis()
     panel.set(title=set_label(base), xlabel=parts.score_label("acd"))
-    _count_by_factors(panel)
+    _set_log_scale(panel)
 
 
-def _count_by_factors(panel: "Axes") -> None:
-    """Counts on a logarithmic scale with plain numbers: the constant is far off."""
+def _set_log_scale(panel: "Axes") -> None:
+    """Set a logarithmic scale with plain numbers; the constant is far from all others."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     panel.set_xscale("log")
@@ -166,7 +167,7 @@ def _count_by_factors(panel: "Axes") -> None:
 
 
 def _draw_frontier(experiment: Experiment, results: Results) -> "Figure":
-    """Error and range queries of what keeps its promise, and the promise itself, audited."""
+    """Draw error and range queries of the private mechanisms, and all audited losses."""
     bases = experiment.bases(results.catalogue)
     figure, panels = parts.canvas(2 * len(bases) + 2, 2)
     places = [
@@ -185,35 +186,35 @@ def _draw_frontier(experiment: Experiment, results: Results) -> "Figure":
 
 
 def _loss_panel(panel: "Axes", experiment: Experiment, results: Results, kind: str) -> None:
-    """The exact loss against what is claimed; what is infinite stands at the upper edge."""
+    """Draw the exact loss against the claimed epsilon; infinite losses are at the top."""
     claims = [float(epsilon) for epsilon in results.plan.audited_epsilons]
-    found: dict[str, list[float]] = {}
+    losses_of: dict[str, list[float]] = {}
     for audit in experiment.audits(results.plan):
         loss = results.of(audit)[kind]
-        of = found.setdefault(audit.mechanism, [])
-        of.append(math.inf if loss == "infinite" else float(loss))
-    finite = [loss for losses in found.values() for loss in losses if loss < math.inf]
+        losses = losses_of.setdefault(audit.mechanism, [])
+        losses.append(math.inf if loss == "infinite" else float(loss))
+    finite = [loss for losses in losses_of.values() for loss in losses if loss < math.inf]
     top = 1.12 * max(finite + claims)
     panel.fill_between([0, top], [0, top], top, color=SHADE, linewidth=0, zorder=0)
     panel.plot([0, top], [0, top], color=INK, linewidth=1.3, zorder=1)
-    for mechanism, losses in found.items():
-        look = look_of(mechanism)
+    for mechanism, losses in losses_of.items():
+        plot_style = plot_style_of(mechanism)
         panel.plot(
             claims,
             [min(loss, top) for loss in losses],
-            linestyle=(0, (4, 2)) if look.dashed else "-",
-            label=look.label,
+            linestyle=(0, (4, 2)) if plot_style.dashed else "-",
+            label=plot_style.label,
             clip_on=False,
-            **parts.marks_of(look, 5.5),
+            **parts.marks_of(plot_style, 5.5),
         )
     panel.set(title=AUDITED[kind], xlabel="ε claimed", ylabel="exact loss")
     panel.set(xlim=(0, top), ylim=(0, top))
     panel.set_xticks(claims, results.plan.audited_epsilons)
     _note(panel, 0.02, 0.52, "more than claimed")
-    if any(loss == math.inf for losses in found.values() for loss in losses):
+    if any(loss == math.inf for losses in losses_of.values() for loss in losses):
         _note(panel, 1.012, 1.02, "∞")
 
 
 def _note(panel: "Axes", x: float, y: float, text: str) -> None:
-    look = {"style": "italic", "fontsize": 8.5, "color": SOFT}
-    panel.text(x, y, text, look, transform=panel.transAxes, va="top")
+    text_style = {"style": "italic", "fontsize": 8.5, "color": SOFT}
+    panel.text(x, y, text, text_style, transform=panel.transAxes, va="top")

@@ -1,4 +1,4 @@
-"""Results as tables: a CSV with a row per cell, and a JSON with all that fixed them."""
+"""Result files: a CSV with a row per cell, and a JSON with everything that determines it."""
 
 import csv
 import io
@@ -7,24 +7,24 @@ from dataclasses import asdict
 from typing import Any, TypeVar
 
 import nomadp
-from nomadp.paper.cells import Cell, Floors
+from nomadp.paper.cells import Baselines, Cell
 from nomadp.paper.datasets import load
 from nomadp.paper.reference import direction_rows
 from nomadp.paper.results import Results
 from nomadp.paper.specs import Experiment
-from nomadp.paper.style import FLOOR_LABELS
+from nomadp.paper.style import BASELINE_LABELS
 
 __all__ = ["as_csv", "as_json"]
 
-W = TypeVar("W", Cell, Floors)
+W = TypeVar("W", Cell, Baselines)
 
 
 def as_csv(experiment: Experiment, results: Results) -> str:
-    """One row per repetition, then the floors; the same columns in every experiment."""
+    """One row per repetition, then the baselines; the same columns in every experiment."""
     rows = [
         *_table_rows(experiment),
         *_cell_rows(experiment, results),
-        *_floor_rows(experiment, results),
+        *_baseline_rows(experiment, results),
         *_audit_rows(experiment, results),
     ]
     columns = list(dict.fromkeys(name for row in rows for name in row))
@@ -36,7 +36,7 @@ def as_csv(experiment: Experiment, results: Results) -> str:
 
 
 def as_json(experiment: Experiment, results: Results) -> str:
-    """Configuration, data sets, floors, every repetition, and means over repetitions."""
+    """Configuration, data sets, baselines, every repetition, and means over repetitions."""
     catalogue, plan = results.catalogue, results.plan
     content = {
         "experiment": experiment.name,
@@ -45,8 +45,8 @@ def as_json(experiment: Experiment, results: Results) -> str:
         "nomadp": nomadp.__version__,
         "plan": asdict(plan),
         "datasets": [
-            {**each.identity(catalogue), "floors": results.of(each)}
-            for each in _works(experiment, results, Floors)
+            {**work.identity(catalogue), "floors": results.of(work)}
+            for work in _works(experiment, results, Baselines)
         ],
         "summary": _summary(experiment, results),
         "cells": [
@@ -76,17 +76,17 @@ def _cell_rows(experiment: Experiment, results: Results) -> list[dict[str, Any]]
     return rows
 
 
-def _floor_rows(experiment: Experiment, results: Results) -> list[dict[str, Any]]:
+def _baseline_rows(experiment: Experiment, results: Results) -> list[dict[str, Any]]:
     return [
         {
-            "dataset": str(each.dataset),
-            "dataset_sha256": load(results.catalogue, each.dataset).sha256,
-            "mechanism": FLOOR_LABELS[floor],
+            "dataset": str(work.dataset),
+            "dataset_sha256": load(results.catalogue, work.dataset).sha256,
+            "mechanism": BASELINE_LABELS[baseline],
             "nomadp": nomadp.__version__,
             **scores,
         }
-        for each in _works(experiment, results, Floors)
-        for floor, scores in results.of(each).items()
+        for work in _works(experiment, results, Baselines)
+        for baseline, scores in results.of(work).items()
     ]
 
 
@@ -101,23 +101,23 @@ def _audit_rows(experiment: Experiment, results: Results) -> list[dict[str, Any]
 
 
 def _summary(experiment: Experiment, results: Results) -> list[dict[str, Any]]:
-    """What the figure shows: mean and standard deviation over the repetitions."""
+    """The numbers of the figure: mean and standard deviation over the repetitions."""
     return [
         {
-            "dataset": str(each.setting.dataset),
-            "mechanism": each.setting.mechanism,
-            "options": dict(each.setting.options),
-            "epsilon": each.setting.epsilon,
-            "decoded": each.setting.decoded,
-            "x": each.x,
+            "dataset": str(point.setting.dataset),
+            "mechanism": point.setting.mechanism,
+            "options": dict(point.setting.options),
+            "epsilon": point.setting.epsilon,
+            "decoded": point.setting.decoded,
+            "x": point.x,
             "metric": metric,
             "mean": value.mean,
             "sd": value.sd,
             "runs": results.plan.runs,
         }
-        for each in results.placed(experiment)
-        for metric in results.metrics(experiment, each.base)
-        for value in [results.value(each.setting, metric)]
+        for point in results.placed(experiment)
+        for metric in results.metrics(experiment, point.base)
+        for value in [results.value(point.setting, metric)]
     ]
 
 

@@ -1,7 +1,7 @@
-"""The lines of the figures: which mechanisms, with which options, in which order.
+"""The lines of the figures: mechanisms with their options, in the order of the legend.
 
-A new mechanism joins the comparisons by its name in `COMPARED`, and its decoded reports by
-its name in `DECODED`.
+To include a new mechanism in the comparisons, add its name to `COMPARED`. To include its
+decoded reports, add it to `DECODED`.
 """
 
 from collections.abc import Callable
@@ -33,18 +33,18 @@ COMPARED = (
 """The mechanisms of `ne`, `prq`, `table2` and `frontier`."""
 
 DECODED = ("brr", "atlas")
-"""Whose reports `ne`, `prq` and `frontier` also show decoded.
+"""The mechanisms whose decoded reports `ne`, `prq` and `frontier` also show.
 
-Not `table2`: decoded points gather at the centre of what is possible where a report says
-little, so counting them is no way to estimate counts.
+`table2` does not: if a report has little information, its decoded points are close to the
+centre of all possible ones, so their counts are poor estimates of visit counts.
 """
 
 AS_PUBLISHED = ("tp-as-published-not-private", "atp-as-published-not-private")
-"""The paper's own form of its mechanisms, for its own numbers."""
+"""The mechanisms exactly as the paper defines them, to reproduce its numbers."""
 
 PAPER_RADII_KM = {"nyc": (5.0, 10.0, 15.0, 20.0), "cle": (2.0, 4.0, 6.0, 8.0)}
 RADIUS_SHARES = (0.1, 0.2, 0.3, 0.4)
-"""Of the diameter, on sets for which the paper names no radii; NYC's are these."""
+"""Shares of the diameter, for sets without radii in the paper; NYC's radii have these."""
 
 BUDGETS = {"all of ε": 1.0, "ε/2, as the algorithms divide it": 0.5}
 MERGES: dict[Options, str] = {
@@ -61,23 +61,23 @@ class Series:
     mechanism: str
     options: Options = ()
     label: str = ""
-    """Empty means the mechanism's own."""
+    """Empty for the label of the mechanism."""
     step: int | None = None
-    """The position of a parameter among its values, which decides the colour."""
+    """The index of a parameter's value, which determines the colour."""
     variant: int = 0
-    """Of one mechanism, told apart by dashes and markers."""
-    spent: float = 1.0
-    """The share of epsilon that it is given."""
+    """The index of a mechanism's variant, which determines the dashes and the marker."""
+    budget: float = 1.0
+    """The share of epsilon that the mechanism uses."""
     decoded: bool = False
-    """Drawn is the estimate from each report, beside the report as it is."""
+    """Whether the line is of the decoded reports instead of the reports."""
 
     def setting(self, dataset: SetKey, epsilon: str) -> Setting:
-        given = epsilon if self.spent == 1 else f"{self.spent * float(epsilon):g}"
-        return Setting(dataset, self.mechanism, self.options, given, self.decoded)
+        used = epsilon if self.budget == 1 else f"{self.budget * float(epsilon):g}"
+        return Setting(dataset, self.mechanism, self.options, used, self.decoded)
 
 
 Lines = Callable[[Dataset], tuple[Series, ...]]
-"""The lines of a set's panel; a study of radii has other ones for other sets."""
+"""The lines of a data set's panel; the radii of a study depend on the set."""
 
 
 def mechanisms(*names: str) -> Lines:
@@ -85,7 +85,7 @@ def mechanisms(*names: str) -> Lines:
 
 
 def answers(*names: str) -> tuple[Series, ...]:
-    """What each mechanism reports, and right after it what is decoded from that."""
+    """A line for the reports of each mechanism, followed by one for the decoded reports."""
     return tuple(
         Series(name, decoded=decoded)
         for name in names
@@ -99,7 +99,7 @@ EVERY_ANSWER = answers(*COMPARED, *AS_PUBLISHED)
 
 PRIVATE_RADIUS = "R private and calibrated"
 ONE_DIRECTION, BOTH_DIRECTIONS = "uni-directional", "bi-directional"
-"""Labels by which results are looked up, too."""
+"""These labels also identify lines in `findings.lowest`."""
 
 
 def fixed_and_adaptive_radius(dataset: Dataset) -> tuple[Series, ...]:
@@ -131,15 +131,15 @@ def granularities(dataset: Dataset) -> tuple[Series, ...]:
 def whole_and_half_budget(dataset: Dataset) -> tuple[Series, ...]:
     """Algorithms 2 and 3, read literally, are the same mechanisms at half the epsilon."""
     return tuple(
-        Series(name, label=f"{name.upper()}, {words}", variant=variant, spent=spent)
+        Series(name, label=f"{name.upper()}, {label}", variant=variant, budget=budget)
         for name in ("tp", "atp")
-        for variant, (words, spent) in enumerate(BUDGETS.items())
+        for variant, (label, budget) in enumerate(BUDGETS.items())
     )
 
 
 def merges(dataset: Dataset) -> tuple[Series, ...]:
     return tuple(
-        Series(name, options, f"{name.upper()}, {words}", variant=variant)
+        Series(name, options, f"{name.upper()}, {label}", variant=variant)
         for name in ("tp", "atp")
-        for variant, (options, words) in enumerate(MERGES.items())
+        for variant, (options, label) in enumerate(MERGES.items())
     )

@@ -1,4 +1,4 @@
-"""The parts every figure is made of: panels with lines, floors, and one legend above."""
+"""The parts of all figures: panels with lines, baselines, and one legend above them."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 __all__ = [
     "canvas",
     "draw_curves",
-    "draw_floors",
-    "floor_line",
+    "draw_baselines",
+    "baseline_line",
     "legends",
     "marks_of",
     "score_label",
@@ -25,11 +25,15 @@ __all__ = [
     "styled",
 ]
 
-FLOOR_DASHES = {"constant": (0, (5, 3)), "uniform": (0, (1.2, 2.4)), "flat": (0, (7, 2, 1, 2))}
+BASELINE_DASHES = {
+    "constant": (0, (5, 3)),
+    "uniform": (0, (1.2, 2.4)),
+    "flat": (0, (7, 2, 1, 2)),
+}
 PANEL_INCHES = (4.5, 3.0)
 LEGEND_INCHES, ROW_INCHES = 0.7, 0.21
 ALONE_INCHES = 6.8
-"""The width of a panel without neighbours: a legend needs it."""
+"""The width of a single panel, whose legend would not fit into the usual width."""
 LABEL_INCHES, CHARACTER_INCHES = 0.62, 0.078
 WORSE = "worse than the best constant"
 VARIANT_DASHES = ("-", (0, (4, 2)), (0, (1.5, 1.5)))
@@ -39,7 +43,7 @@ MARKERS = "osDv"
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """matplotlib without a screen and in our style, for as long as this lasts."""
+    """Apply our matplotlib settings inside a ``with`` block."""
     import matplotlib
 
     with matplotlib.rc_context(style.rc_params()):
@@ -47,7 +51,7 @@ def styled() -> Iterator[None]:
 
 
 def canvas(count: int, columns: int) -> "tuple[Figure, list[Axes]]":
-    """Panels of one size, row by row; the layout leaves room for what is outside them."""
+    """Create a figure of equally large panels, row by row, with room for a legend."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -65,37 +69,38 @@ def canvas(count: int, columns: int) -> "tuple[Figure, list[Axes]]":
 
 
 def draw_curves(panel: "Axes", curves: Sequence[Curve], *, numeric: bool) -> None:
-    """Means with a bar of one standard deviation to each side."""
+    """Draw means with error bars of one standard deviation."""
     ticks = curves[0].x if curves else ()
-    x = [float(each) for each in ticks] if numeric else list(range(len(ticks)))
+    x = [float(tick) for tick in ticks] if numeric else list(range(len(ticks)))
     for curve in curves:
         panel.errorbar(x, curve.mean, yerr=curve.sd, **_line(curve.series))
     panel.set_xticks(x, ticks)
     panel.margins(x=0.04)
 
 
-def draw_floors(panel: "Axes", floors: dict[str, list[float]], x: Sequence[float]) -> None:
-    """What no information gives, in ink."""
-    for name, scores in floors.items():
-        panel.plot(x, scores, zorder=1.5, **floor_line(name))
+def draw_baselines(panel: "Axes", scores: dict[str, list[float]], x: Sequence[float]) -> None:
+    """Draw the no-information baselines."""
+    for name, values in scores.items():
+        panel.plot(x, values, zorder=1.5, **baseline_line(name))
 
 
-def floor_line(name: str) -> dict[str, Any]:
-    dashes, label = FLOOR_DASHES[name], style.FLOOR_LABELS[name]
+def baseline_line(name: str) -> dict[str, Any]:
+    dashes, label = BASELINE_DASHES[name], style.BASELINE_LABELS[name]
     return {"color": style.INK, "linewidth": 1.3, "linestyle": dashes, "label": label}
 
 
-def marks_of(look: style.Look, size: float) -> dict[str, Any]:
-    """The published form is hollow."""
-    face = style.PAPER if look.dashed else look.colour
-    shape = {"marker": look.marker, "markersize": size}
-    return {"color": look.colour, "markerfacecolor": face, **shape}
+def marks_of(plot_style: style.PlotStyle, size: float) -> dict[str, Any]:
+    """matplotlib's options of a marker; those of the published form are hollow."""
+    face = style.PAPER if plot_style.dashed else plot_style.colour
+    shape = {"marker": plot_style.marker, "markersize": size}
+    return {"color": plot_style.colour, "markerfacecolor": face, **shape}
 
 
 def shade_worse(panel: "Axes", scores: list[float], x: Sequence[float], *, below: bool) -> None:
-    """The side of a floor on which a report says less than nothing."""
+    """Shade the scores that are worse than a baseline, and keep the limits of the axes."""
     low, high = panel.get_ylim()
     left, right = panel.get_xlim()
+    # Extend the baseline horizontally to both edges of the panel.
     ends = [left, *x, right], [scores[0], *scores, scores[-1]]
     panel.fill_between(
         *ends, low if below else high, color=style.SHADE, linewidth=0, zorder=0, label=WORSE
@@ -103,17 +108,22 @@ def shade_worse(panel: "Axes", scores: list[float], x: Sequence[float], *, below
     panel.set(ylim=(low, high), xlim=(left, right))
 
 
-def legends(figure: "Figure", panels: Sequence["Axes"], *, apart: bool = False) -> None:
-    """One above the panels, floors last; ``apart`` leaves what only one shows inside it."""
-    shown = {panel: _handles(panel) for panel in panels if panel.get_visible()}
-    named = {label: handle for each in shown.values() for label, handle in each.items()}
+def legends(figure: "Figure", panels: Sequence["Axes"], *, separate: bool = False) -> None:
+    """Add one legend above the panels, baselines last.
+
+    With ``separate``, lines that are not in every panel go into a legend inside their panel.
+    """
+    handles_of = {panel: _handles(panel) for panel in panels if panel.get_visible()}
+    named = dict(pair for handles in handles_of.values() for pair in handles.items())
     above = [
-        label for label in named if not apart or all(label in each for each in shown.values())
+        label
+        for label in named
+        if not separate or all(label in handles for handles in handles_of.values())
     ]
-    last = [label for label in (*style.FLOOR_LABELS.values(), WORSE) if label in above]
+    last = [label for label in (*style.BASELINE_LABELS.values(), WORSE) if label in above]
     order = [label for label in above if label not in last] + last
     columns = _columns_that_fit(order, figure.get_figwidth())
-    if len(panels) == 1:  # it would have to shrink for the legend
+    if len(panels) == 1:  # the panel would have to shrink for the legend
         figure.set_figheight(PANEL_INCHES[1] + ROW_INCHES * -(-len(order) // columns))
     figure.legend(
         [named[label] for label in order],
@@ -124,7 +134,7 @@ def legends(figure: "Figure", panels: Sequence["Axes"], *, apart: bool = False) 
         columnspacing=1.8,
         labelspacing=0.4,
     )
-    for panel, handles in shown.items():
+    for panel, handles in handles_of.items():
         own = [label for label in handles if label not in above]
         if own:
             panel.legend(
@@ -138,7 +148,7 @@ def legends(figure: "Figure", panels: Sequence["Axes"], *, apart: bool = False) 
 
 
 def _columns_that_fit(labels: Sequence[str], width_inches: float) -> int:
-    """As many columns of a legend, filled one after another, as are not too wide together."""
+    """The largest number of columns of a legend, filled column by column, that fits."""
     for columns in range(len(labels), 1, -1):
         rows = -(-len(labels) // columns)
         widest = [max(map(len, labels[k : k + rows])) for k in range(0, len(labels), rows)]
@@ -148,20 +158,20 @@ def _columns_that_fit(labels: Sequence[str], width_inches: float) -> int:
 
 
 def _handles(panel: "Axes") -> dict[str, Any]:
-    """What a legend shows for each label: of an error bar the line, without whiskers."""
+    """The handle of each label in a legend: for an error bar, the line without whiskers."""
     handles, labels = panel.get_legend_handles_labels()
     lines = [getattr(handle, "lines", (handle,))[0] for handle in handles]
     return dict(zip(labels, lines, strict=True))
 
 
 def series_label(series: Series) -> str:
-    """As a legend or a table names it; a mechanism's name alone means its reports."""
-    label = series.label or style.look_of(series.mechanism).label
+    """The label in legends and tables; a mechanism's name alone means its reports."""
+    label = series.label or style.plot_style_of(series.mechanism).label
     return f"{label} decoded" if series.decoded else label
 
 
 def score_label(metric: str) -> str:
-    """A score as an axis or a table names it."""
+    """The label of a score on axes and in tables."""
     if metric.startswith("prq_"):
         return f"points within {metric.removeprefix('prq_').removesuffix('km')} km, %"
     if metric.startswith("recall_at_"):
@@ -177,20 +187,22 @@ def score_label(metric: str) -> str:
 
 
 def _line(series: Series) -> dict[str, Any]:
-    """Decoded reports keep the colour and the marker of what they are decoded from."""
-    look = style.look_of(series.mechanism)
+    """matplotlib's options of a line; decoded reports differ only in their dashes."""
+    plot_style = style.plot_style_of(series.mechanism)
     plain = series.step is None and not series.variant
-    colour = look.colour if series.step is None else style.RAMP[series.step % len(style.RAMP)]
-    hollow = look.dashed or series.variant > 0
-    dashes: Any = VARIANT_DASHES[1 if look.dashed else series.variant]
+    colour = (
+        plot_style.colour if series.step is None else style.RAMP[series.step % len(style.RAMP)]
+    )
+    hollow = plot_style.dashed or series.variant > 0
+    dashes: Any = VARIANT_DASHES[1 if plot_style.dashed else series.variant]
     if series.decoded:
         dashes = DECODED_DASHES
     return {
         "label": series_label(series),
         "color": colour,
-        "marker": look.marker if plain else MARKERS[series.step or series.variant],
+        "marker": plot_style.marker if plain else MARKERS[series.step or series.variant],
         "linestyle": dashes,
-        "markersize": 8 if look.marker == "*" else 5,
+        "markersize": 8 if plot_style.marker == "*" else 5,
         "markerfacecolor": style.PAPER if hollow else colour,
         "markeredgecolor": colour if hollow else style.PAPER,
         "markeredgewidth": 1.2 if hollow else 0.7,

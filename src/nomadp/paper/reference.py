@@ -1,4 +1,4 @@
-"""The numbers the paper prints, beside our own arithmetic."""
+"""The numbers printed in the paper, and our computation of its Table 1."""
 
 from functools import cache
 from typing import Any
@@ -38,13 +38,14 @@ PAPER_SIZES = {
     "cle": (1000, 2794),
     "cps": (262, 4000),
 }
-"""Locations and trajectories of the sets it was printed for."""
+"""The numbers of locations and of trajectories of the paper's sets."""
 
 DIGITS = 8
+"""The number of decimals in Table 1."""
 
 
 def printed_counts(base: str, size: tuple[int, int]) -> dict[str, float]:
-    """By mechanism, the printed ACD on a set; nothing on any other set of that name.
+    """By mechanism, the printed ACD on a set; empty for a set of another size.
 
     Counts grow with the number of trajectories, so only the same number can be compared.
     """
@@ -55,7 +56,7 @@ def printed_counts(base: str, size: tuple[int, int]) -> dict[str, float]:
 
 @cache
 def direction_rows() -> tuple[dict[str, Any], ...]:
-    """Table 1 three times over: as printed, by its own arithmetic, and by the equation."""
+    """Table 1 in three versions: as printed, by the table's arithmetic, by the equation."""
     return tuple(
         {
             "epsilon": epsilon,
@@ -73,5 +74,6 @@ def direction_rows() -> tuple[dict[str, Any], ...]:
 
 
 def largest_difference(rule: str) -> float:
-    """Between the printed values and one of the columns `as_printed` and `by_equation`."""
+    """The largest difference between printed values and the column `as_printed` or
+    `by_equation`."""
     return max(abs(float(row[rule] - row["printed"])) for row in direction_rows())

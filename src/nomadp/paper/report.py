@@ -1,6 +1,6 @@
-"""One self-contained HTML file that reads like the results section of a paper.
+"""The report: one self-contained HTML file, similar to the results section of a paper.
 
-Nothing runs in it, and the figures are drawn into the page itself.
+It contains no scripts, and its figures are inline SVG.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,21 +13,23 @@ from nomadp.paper.claims import claims
 from nomadp.paper.results import Results
 from nomadp.paper.sentences import verdict
 from nomadp.paper.specs import FIXED_EPSILON, Experiment
-from nomadp.paper.style import exchanged_css
+from nomadp.paper.style import theme_css
 from nomadp.paper.svg import embedded
 
 __all__ = ["amount", "render"]
 
 LEADING = {"ne": 0, "table2": 0, "frontier": 1}
-"""Which sentence of which experiment stands at the top."""
+"""The sentences at the top of the report: an experiment, and the index of its sentence."""
 
 
 def render(
     experiments: Sequence[Experiment], results: Results, drawings: Mapping[str, str]
 ) -> str:
-    """The report on these experiments, each with its drawing as SVG."""
+    """The HTML page on these experiments; ``drawings`` has the SVG of each."""
     named = {experiment.name: experiment for experiment in experiments}
-    sections = [_section(each, results, drawings[each.name]) for each in experiments]
+    sections = [
+        _section(experiment, results, drawings[experiment.name]) for experiment in experiments
+    ]
     markup = {
         "contents": _contents(experiments),
         "opening": _opening(named, results),
@@ -38,7 +40,7 @@ def render(
     }
     kind = "simulated data" if results.catalogue.simulated else "data from files"
     text = {"version": nomadp.__version__, "kind": kind, "amount": amount(results)}
-    return page("nomadp.paper", markup, text, extra_style=exchanged_css())
+    return page("nomadp.paper", markup, text, extra_style=theme_css())
 
 
 def _section(experiment: Experiment, results: Results, drawing: str) -> str:
@@ -63,9 +65,10 @@ def _tables(experiment: Experiment, results: Results) -> str:
 
 
 def _opening(named: Mapping[str, Experiment], results: Results) -> str:
-    """What to know before the details: the sentences that matter most."""
-    told = {name: verdict(named[name], results) for name in LEADING if name in named}
-    first = [sentences[LEADING[name]] for name, sentences in told.items()]
+    """The summary at the top: the most important sentences, and the first table."""
+    first = [
+        verdict(named[name], results)[index] for name, index in LEADING.items() if name in named
+    ]
     beaten = tables.beaten_table(results) if "ne" in named else ""
     return f'<div class="short"><div class="opening">{paragraphs(first)}</div>{beaten}</div>'
 
@@ -79,33 +82,34 @@ def _scores(results: Results) -> str:
     return (
         '<section class="band" id="scores" aria-labelledby="scores-title">'
         f'<h2 id="scores-title">Every score at ε = {FIXED_EPSILON}</h2>'
-        '<div class="prose"><p>Beyond the paper: how many of the busiest places are found, how '
-        "the density, the trips between areas and the lengths of steps compare, counted from "
-        "the reports as they are. Marked is what an answer without information gets as well."
+        '<div class="prose"><p>Scores that the paper does not have: the recall of the busiest '
+        "places, and the errors of the density, of the trips between areas and of the step "
+        "lengths. They are computed from the reports as they are. Scores that are no better "
+        "than an answer without information are marked."
         f"</p></div>{''.join(scores)}</section>"
     )
 
 
 def _claims(results: Results, complete: Sequence[str]) -> str:
-    found = claims(results, complete)
-    if not found:
+    judged = claims(results, complete)
+    if not judged:
         return ""
     return (
         '<section class="band" id="claims" aria-labelledby="claims-title">'
-        '<h2 id="claims-title">What the paper concludes, and what we find</h2>'
-        f'<div class="claims">{tables.claim_table(found)}</div></section>'
+        '<h2 id="claims-title">The conclusions of the paper, and our results</h2>'
+        f'<div class="claims">{tables.claim_table(judged)}</div></section>'
     )
 
 
 def _contents(experiments: Sequence[Experiment]) -> str:
-    links = [(each.name, each.title) for each in experiments]
+    links = [(experiment.name, experiment.title) for experiment in experiments]
     items = (f'<li><a href="#{escape(n)}">{escape(title)}</a></li>' for n, title in links)
     return f"<ol>{''.join(items)}</ol>"
 
 
 def amount(results: Results) -> str:
-    """How much was run, said so that nobody takes a look for a measurement."""
+    """The size of the run; a quick run is marked, so that nobody cites its numbers."""
     plan = results.plan
-    some = "all" if plan.trajectories is None else f"at most {plan.trajectories}"
-    size = f"{plan.runs} runs, {some} trajectories of each set, ε = {', '.join(plan.epsilons)}"
+    count = "all" if plan.trajectories is None else f"at most {plan.trajectories}"
+    size = f"{plan.runs} runs, {count} trajectories of each set, ε = {', '.join(plan.epsilons)}"
     return size if plan.trajectories is None else f"A quick look, not a measurement: {size}"

@@ -1,23 +1,23 @@
-"""What was computed, as the figures, tables and sentences read it."""
+"""Access to computed results for the figures, tables and sentences."""
 
 import statistics
 from dataclasses import dataclass, field
 from typing import Any
 
-from nomadp.analysis.measures import FLOORS, Measured, best_of
-from nomadp.paper.cells import Cell, Floors, Setting, Work
+from nomadp.analysis.measures import BASELINES, Measured, best_of
+from nomadp.paper.cells import Baselines, Cell, Setting, Work
 from nomadp.paper.datasets import Catalogue, SetKey, load
 from nomadp.paper.lines import Series
 from nomadp.paper.reference import printed_counts
 from nomadp.paper.specs import Experiment, Placed, Plan
 from nomadp.paper.store import Store
 
-__all__ = ["Curve", "Results", "Value", "better_floor"]
+__all__ = ["Curve", "Results", "Value", "better_baseline"]
 
 
 @dataclass(frozen=True)
 class Value:
-    """A score over the repetitions of a setting."""
+    """The mean and deviation of a score over the repetitions of a setting."""
 
     mean: float
     sd: float
@@ -43,7 +43,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Results:
-    """The results of a plan on a catalogue, read from the store when asked for."""
+    """The results of a plan on a catalogue, read from the store on first use."""
 
     catalogue: Catalogue
     plan: Plan
@@ -57,28 +57,28 @@ class Results:
 
     def has(self, work: Work) -> bool:
         if work not in self._read:
-            found = self.store.find(work, self.catalogue)
-            if found is None:
+            result = self.store.find(work, self.catalogue)
+            if result is None:
                 return False
-            self._read[work] = found
+            self._read[work] = result
         return True
 
     def is_complete(self, experiment: Experiment) -> bool:
         return all(map(self.has, experiment.works(self.catalogue, self.plan)))
 
     def value(self, setting: Setting, metric: str) -> Value:
-        """Mean and deviation of a score over the plan's repetitions."""
+        """The mean and standard deviation of a score over the plan's repetitions."""
         scores = [self.of(Cell(setting, k))[metric] for k in range(self.plan.runs)]
         sd = statistics.stdev(scores) if len(scores) > 1 else 0.0
         return Value(statistics.fmean(scores), sd)
 
     def printed_counts(self, base: str) -> dict[str, float]:
-        """By mechanism, what Table 2 prints for this set, if it is the paper's, whole."""
+        """By mechanism, the values of Table 2, if this is the complete set of the paper."""
         data = load(self.catalogue, SetKey(base))
         return printed_counts(base, (len(data.locations), len(data.trajectories)))
 
-    def floors(self, key: SetKey) -> dict[str, Measured]:
-        return self.of(Floors(key))
+    def baselines(self, key: SetKey) -> dict[str, Measured]:
+        return self.of(Baselines(key))
 
     def placed(self, experiment: Experiment) -> list[Placed]:
         return experiment.place(self.catalogue, self.plan)
@@ -89,36 +89,36 @@ class Results:
     def curves(self, experiment: Experiment, base: str, metric: str) -> list[Curve]:
         """The lines of one panel, in the order of the specification."""
         lines: dict[Series, list[Placed]] = {}
-        for each in self.placed(experiment):
-            if each.base == base:
-                lines.setdefault(each.series, []).append(each)
+        for point in self.placed(experiment):
+            if point.base == base:
+                lines.setdefault(point.series, []).append(point)
         return [
             Curve(
                 series,
-                tuple(each.x for each in line),
-                tuple(self.value(each.setting, metric) for each in line),
+                tuple(point.x for point in line),
+                tuple(self.value(point.setting, metric) for point in line),
             )
             for series, line in lines.items()
         ]
 
-    def floor_curves(
+    def baseline_curves(
         self, experiment: Experiment, base: str, metric: str
     ) -> dict[str, list[float]]:
-        """By floor, its score along the panel: it changes where the data set does."""
-        placed = [each for each in self.placed(experiment) if each.base == base]
+        """By baseline, its score along the axis, which may vary the data set."""
+        placed = [point for point in self.placed(experiment) if point.base == base]
         along = [
-            self.floors(key)
-            for key in {each.x: each.setting.dataset for each in placed}.values()
+            self.baselines(key)
+            for key in {point.x: point.setting.dataset for point in placed}.values()
         ]
         return {
-            floor: [floors[floor][metric] for floors in along]
-            for floor in FLOORS
-            if all(metric in floors[floor] for floors in along)
+            name: [scores[name][metric] for scores in along]
+            for name in BASELINES
+            if all(metric in scores[name] for scores in along)
         }
 
 
-def better_floor(floors: dict[str, Measured], metric: str) -> tuple[str, float]:
-    """The answer without information that does best in this score."""
-    found = {name: scores[metric] for name, scores in floors.items() if metric in scores}
-    best = best_of(metric, found)
-    return best, found[best]
+def better_baseline(baselines: dict[str, Measured], metric: str) -> tuple[str, float]:
+    """The no-information baseline with the best score, and this score."""
+    by_name = {name: scores[metric] for name, scores in baselines.items() if metric in scores}
+    best = best_of(metric, by_name)
+    return best, by_name[best]

@@ -1,6 +1,7 @@
-"""Every figure and table of the paper as a value: what is drawn, over what, on which data.
+"""The specification of every figure and table: lines, axis, scores and data sets.
 
-An experiment only names settings; they are computed once however many experiments name them.
+An experiment only names settings. A setting is computed once, even if several experiments name
+it.
 """
 
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any, Literal
 from nomadp.analysis.measures import Yardstick
 from nomadp.mechanisms import PUBLISHED, kind_of
 from nomadp.paper import lines
-from nomadp.paper.cells import Audit, Cell, Floors, Setting, Work
+from nomadp.paper.cells import Audit, Baselines, Cell, Setting, Work
 from nomadp.paper.datasets import Catalogue, SetKey, load
 from nomadp.paper.lines import COMPARED, Lines, Series
 
@@ -18,17 +19,17 @@ __all__ = ["EXPERIMENTS", "FIXED_EPSILON", "FULL", "QUICK", "Experiment", "Place
 
 @dataclass(frozen=True)
 class Plan:
-    """The paper's own amounts by default."""
+    """The size of a run; by default that of the paper."""
 
     runs: int = 5
     """Repetitions of every cell, each with its own seed."""
     epsilons: tuple[str, ...] = ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10")
     trajectories: int | None = None
-    """At most so many of each data set, taken evenly; None means all of them."""
+    """The maximum number of trajectories of each data set; None means all of them."""
     audited_epsilons: tuple[str, ...] = ("0.5", "1", "2", "4", "6", "8", "10")
     audited_length: int = 2
     audited_published: tuple[str, ...] = tuple(PUBLISHED)
-    """Forms that are not private, audited to show how much they are not."""
+    """Forms that are not private, audited to measure their loss."""
 
 
 FULL = Plan()
@@ -39,17 +40,17 @@ QUICK = Plan(
     audited_epsilons=("1", "4"),
     audited_published=("tp-as-published-not-private",),
 )
-"""The same experiments, small enough to look at while one waits."""
+"""The same experiments, small enough for a first look."""
 
 PARAMETERS = "the figure of parameters, panels"
 SIZES = "the figure of sizes, panel"
 FIXED_EPSILON = "4"
-"""Where the paper varies something else."""
+"""The epsilon of experiments that vary something else."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """What varies along a figure: epsilon, or a variation of the data set."""
+    """The horizontal axis of a figure: epsilon, or a variation of the data set."""
 
     variation: str
     label: str
@@ -64,7 +65,7 @@ SPEED = Axis("speed", "reach between two points, km/h", (1.0, 2.0, 4.0, 8.0, 16.
 
 @dataclass(frozen=True)
 class Placed:
-    """A setting and its place in a figure: which set's panel, which line, where along it."""
+    """A setting and its position in a figure: the panel (data set), the line and the tick."""
 
     base: str
     series: Series
@@ -74,12 +75,12 @@ class Placed:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One row of the paper's results."""
+    """One figure or table of the paper's results."""
 
     name: str
     title: str
     paper: str
-    """Where it is in the paper."""
+    """Its place in the paper."""
     sets: Literal["all", "pair", "campus", "none"] = "all"
     lines: Lines = lambda dataset: ()
     axis: Axis = EPSILON
@@ -89,7 +90,7 @@ class Experiment:
     audited: bool = False
 
     def bases(self, catalogue: Catalogue) -> tuple[str, ...]:
-        """The sets that each get a panel."""
+        """The data sets, each with its own panel."""
         match self.sets:
             case "all":
                 return catalogue.names
@@ -101,13 +102,13 @@ class Experiment:
                 return ()
 
     def metrics(self, yardstick: Yardstick) -> tuple[str, ...]:
-        """The scores that are shown; the range query has one for each radius."""
+        """The scores of the figure; the range query has one for each radius."""
         if self.metric != "prq":
             return (self.metric,)
         return tuple(f"prq_{radius_km:g}km" for radius_km in yardstick.radii_km)
 
     def place(self, catalogue: Catalogue, plan: Plan) -> list[Placed]:
-        """All settings."""
+        """All settings with their positions."""
         return [
             Placed(base, series, x, series.setting(key, epsilon))
             for base in self.bases(catalogue)
@@ -116,11 +117,11 @@ class Experiment:
         ]
 
     def works(self, catalogue: Catalogue, plan: Plan) -> list[Work]:
-        """All that has to be computed: floors, repetitions of every setting, audits."""
-        settings = dict.fromkeys(each.setting for each in self.place(catalogue, plan))
+        """All work of this experiment: baselines, repetitions of every setting, audits."""
+        settings = dict.fromkeys(point.setting for point in self.place(catalogue, plan))
         keys = dict.fromkeys(setting.dataset for setting in settings)
         cells = [Cell(setting, k) for setting in settings for k in range(plan.runs)]
-        return [*map(Floors, keys), *cells, *self.audits(plan)]
+        return [*map(Baselines, keys), *cells, *self.audits(plan)]
 
     def audits(self, plan: Plan) -> list[Audit]:
         if not self.audited:
@@ -144,7 +145,7 @@ class Experiment:
 
 
 def _varied(base: str, variation: str, value: float | None) -> SetKey:
-    """All of the locations are the set itself, and its cells can be shared."""
+    """The key of a variation. A share of 1 is the set itself, whose cells are shared."""
     return (
         SetKey(base) if (variation, value) == ("share", 1.0) else SetKey(base, variation, value)
     )
@@ -156,29 +157,29 @@ def _tick(variation: str, value: float | None) -> str:
     return f"{100 * value:g} %" if variation == "share" else f"{value:g}"
 
 
-_TOLD = {
+_TITLES = {
     "ne": ("Error against ε", "the figure of NE"),
-    "prq": ("Points nearly right against ε", "the figure of PRQ"),
+    "prq": ("Points within a range against ε", "the figure of PRQ"),
     "radius": ("A fixed radius against a private one", f"{PARAMETERS} a and d"),
     "directions": ("Directions from one side or from both", f"{PARAMETERS} b and e"),
-    "granularity": ("How finely directions are cut", f"{PARAMETERS} c and f"),
+    "granularity": ("The number of sectors of a direction", f"{PARAMETERS} c and f"),
     "budget": (
-        "All of ε, or the half that the algorithms spend",
+        "All of ε, or the half that the algorithms use",
         "Algorithms 2 and 3 against section 6.1.2",
     ),
-    "merge": ("How the two copies become one", "not in the paper, whose rule decides nothing"),
+    "merge": ("How the two copies are merged", "not in the paper, whose rule does not decide"),
     "locations": ("The size of the location set", f"{SIZES} a"),
     "length": ("The length of a trajectory", f"{SIZES} b"),
-    "reach": ("How far one step can go", f"{SIZES} c"),
+    "reach": ("The maximum length of a step", f"{SIZES} c"),
     "table1": ("The probability that a direction survives", "Table 1"),
     "table2": ("Counts of visits", "Table 2"),
-    "frontier": ("What a budget buys, and what it costs", "not in the paper"),
+    "frontier": ("Utility and exact privacy loss against ε", "not in the paper"),
 }
-"""Titles, and where it is in the paper."""
+"""The title of each experiment, and its place in the paper."""
 _EVERY = {"lines": lambda dataset: lines.EVERY_ANSWER}
 _SIZES = {"lines": lines.mechanisms("exp", "tp", "atp")}
 _COUNTED = lines.mechanisms(*COMPARED, *lines.AS_PUBLISHED)
-_RUN: dict[str, dict[str, Any]] = {
+_SPECS: dict[str, dict[str, Any]] = {
     "ne": _EVERY,
     "prq": {**_EVERY, "metric": "prq"},
     "radius": {"sets": "pair", "lines": lines.fixed_and_adaptive_radius},
@@ -194,5 +195,5 @@ _RUN: dict[str, dict[str, Any]] = {
     "frontier": {"lines": lambda dataset: lines.answers(*COMPARED), "audited": True},
 }
 
-EXPERIMENTS = {name: Experiment(name, *_TOLD[name], **_RUN[name]) for name in _TOLD}
+EXPERIMENTS = {name: Experiment(name, *_TITLES[name], **_SPECS[name]) for name in _TITLES}
 """By name, in the order of the report."""

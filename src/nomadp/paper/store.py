@@ -1,8 +1,9 @@
-"""Results on disk: one file for each piece of work, whole or absent, so a run can go on.
+"""Results on disk: one file for each unit of work, so that an interrupted run can resume.
 
-A file is named by the hash of its work's identity and repeats it: a result is only ever
-taken for the work it was computed for. Repetitions of a setting go to one process, as reported
-and decoded: it builds their mechanism and draws their reports once.
+Files are written atomically, so each is complete or absent. A file is named by the hash of its
+work's identity and repeats the identity, so a result is never used for other work. All
+repetitions of a setting, reported and decoded, run in one process, which constructs their
+mechanism and draws their reports once.
 """
 
 import hashlib
@@ -23,7 +24,7 @@ from nomadp.paper.datasets import Catalogue
 __all__ = ["Progress", "Store", "complete_all", "missing"]
 
 ABANDONED_S = 600
-"""A part of a file this old belongs to a run that was killed: writing one takes no time."""
+"""A partial file of this age belongs to a run that was killed: writing one takes no time."""
 
 
 @dataclass(frozen=True)
@@ -33,20 +34,20 @@ class Store:
     folder: Path
 
     def find(self, work: Work, catalogue: Catalogue) -> dict[str, Any] | None:
-        """The result, or None if it has not been computed, or not to the end."""
+        """The result, or None if there is no valid file for exactly this work."""
         identity = work.identity(catalogue)
         try:
             record = json.loads(self._path(work, identity).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        as_read = json.loads(json.dumps(identity))  # tuples become lists
-        if not isinstance(record, dict) or record.get("identity") != as_read:
+        expected = json.loads(json.dumps(identity))  # tuples become lists
+        if not isinstance(record, dict) or record.get("identity") != expected:
             return None
         result = record.get("result")
         return result if isinstance(result, dict) else None
 
     def complete(self, work: Work, catalogue: Catalogue) -> None:
-        """Compute a piece of work and keep its result."""
+        """Compute a unit of work and store its result."""
         started_s = time.perf_counter()
         result = work.compute(catalogue)
         identity = work.identity(catalogue)
@@ -56,7 +57,7 @@ class Store:
         write_file(self._path(work, identity), content)
 
     def remove_abandoned_parts(self) -> None:
-        """What a killed run was in the middle of writing."""
+        """Delete the partial files of runs that were killed while writing."""
         for part in self.folder.glob("*/.part-*"):
             if time.time() - part.stat().st_mtime > ABANDONED_S:
                 part.unlink(missing_ok=True)
@@ -68,18 +69,18 @@ class Store:
 
 
 Progress = Callable[[int], None]
-"""Told how many pieces of work were finished since it was last called."""
+"""Called with the number of units of work that were finished since its last call."""
 
 
 def missing(works: Iterable[Work], catalogue: Catalogue, store: Store) -> list[Work]:
-    """What is not in the store, each once, in the order given."""
-    return [each for each in dict.fromkeys(works) if store.find(each, catalogue) is None]
+    """The works that are not in the store, without duplicates, in the same order."""
+    return [work for work in dict.fromkeys(works) if store.find(work, catalogue) is None]
 
 
 def complete_all(
     works: Sequence[Work], catalogue: Catalogue, store: Store, *, jobs: int, progress: Progress
 ) -> None:
-    """Do this work and put it into the store; a failure stops the rest and is raised."""
+    """Compute and store these works in parallel; the first failure stops all and is raised."""
     batches = _batches(works)
     calls = [partial(_complete, batch) for batch in batches]
     with closing(run_all((catalogue, store), calls, jobs)) as finished:
@@ -88,11 +89,12 @@ def complete_all(
 
 
 def _batches(works: Iterable[Work]) -> list[list[Work]]:
-    """What needs the same mechanism together, and of that what needs the same reports."""
+    """Group works that share a mechanism, and within a group sort those that share reports."""
     batches: dict[object, list[Work]] = {}
     for work in works:
         key = work.setting.reports if isinstance(work, Cell) else work
         batches.setdefault(key, []).append(work)
+    # The cache of reports (`cells._reported`) is small: keep equal repetitions adjacent.
     return [
         sorted(batch, key=lambda work: getattr(work, "repetition", 0))
         for batch in batches.values()

@@ -1,7 +1,7 @@
-"""What each mechanism is called and looks like, in every figure and table.
+"""The label, colour and marker of each mechanism, in every figure and table.
 
-Colours are those of every page (`theme.json`): Okabe and Ito's where there are enough of them.
-A marker tells each apart where colour cannot.
+The colours are those of all pages (`theme.json`): the palette of Okabe and Ito, which readers
+with colour vision deficiency can distinguish, as far as it goes. Markers distinguish the rest.
 """
 
 from dataclasses import dataclass, replace
@@ -10,18 +10,18 @@ from typing import Any
 from nomadp.theme import theme
 
 __all__ = [
-    "FLOOR_LABELS",
+    "BASELINE_LABELS",
     "INK",
-    "LOOKS",
+    "PLOT_STYLES",
     "PAPER",
     "RAMP",
     "RULE",
     "SHADE",
     "SOFT",
-    "Look",
-    "exchanged_css",
+    "PlotStyle",
+    "theme_css",
     "label_of",
-    "look_of",
+    "plot_style_of",
     "rc_params",
 ]
 
@@ -29,57 +29,59 @@ _LIGHT = theme()["light"]
 PAPER, INK, SOFT = _LIGHT["paper"], _LIGHT["ink"], _LIGHT["soft"]
 RULE, SHADE = _LIGHT["rule"], _LIGHT["shade"]
 FAMILY = "-as-published-not-private"
-FLOOR_LABELS = {
+BASELINE_LABELS = {
     "constant": "best constant (no information)",
     "uniform": "uniform answer (no information)",
-    "flat": "flat estimate (no information)",
+    "flat": "equal counts (no information)",
 }
 
 
 @dataclass(frozen=True)
-class Look:
+class PlotStyle:
     label: str
     colour: str
     marker: str
     dashed: bool = False
 
 
-LOOKS = {
-    "exp": Look("EXP", _LIGHT["exp"], "o"),
-    "brr": Look("BRR", _LIGHT["brr"], "s"),
-    "l-srr": Look("L-SRR", _LIGHT["l-srr"], "p"),
-    "ngram": Look("NGRAM", _LIGHT["ngram"], "v"),
-    "cgm": Look("CGM", _LIGHT["cgm"], "P"),
-    "tracs-c": Look("TraCS-C", _LIGHT["tracs-c"], "<"),
-    "tracs-d": Look("TraCS-D", _LIGHT["tracs-d"], ">"),
-    "tp": Look("TP", _LIGHT["tp"], "^"),
-    "atp": Look("ATP", _LIGHT["atp"], "D"),
-    "atlas": Look("ATLAS", _LIGHT["atlas"], "*"),
+PLOT_STYLES = {
+    "exp": PlotStyle("EXP", _LIGHT["exp"], "o"),
+    "brr": PlotStyle("BRR", _LIGHT["brr"], "s"),
+    "l-srr": PlotStyle("L-SRR", _LIGHT["l-srr"], "p"),
+    "ngram": PlotStyle("NGRAM", _LIGHT["ngram"], "v"),
+    "cgm": PlotStyle("CGM", _LIGHT["cgm"], "P"),
+    "tracs-c": PlotStyle("TraCS-C", _LIGHT["tracs-c"], "<"),
+    "tracs-d": PlotStyle("TraCS-D", _LIGHT["tracs-d"], ">"),
+    "tp": PlotStyle("TP", _LIGHT["tp"], "^"),
+    "atp": PlotStyle("ATP", _LIGHT["atp"], "D"),
+    "atlas": PlotStyle("ATLAS", _LIGHT["atlas"], "*"),
 }
 RAMP = tuple(_LIGHT[f"ramp-{k}"] for k in (1, 2, 3, 4))
-"""Light to dark, for the steps of a parameter."""
+"""Light to dark, for the values of a parameter."""
 
 
-def look_of(mechanism: str) -> Look:
-    """The published form looks like the strict one, dashed and hollow."""
+def plot_style_of(mechanism: str) -> PlotStyle:
+    """The style of a mechanism; published forms are the strict ones, dashed and hollow."""
     base = mechanism.removesuffix(FAMILY)
-    look = LOOKS.get(base, Look(base.upper(), SOFT, "x"))
+    plot_style = PLOT_STYLES.get(base, PlotStyle(base.upper(), SOFT, "x"))
     if base == mechanism:
-        return look
-    return replace(look, label=f"{look.label} as published (not private)", dashed=True)
+        return plot_style
+    return replace(
+        plot_style, label=f"{plot_style.label} as published (not private)", dashed=True
+    )
 
 
 def label_of(mechanism: str) -> str:
-    return look_of(mechanism).label
+    return plot_style_of(mechanism).label
 
 
-def exchanged_css() -> str:
-    """For drawings in a page: what was drawn in the light colours has those of the theme.
+def theme_css() -> str:
+    """CSS that replaces the light colours of an SVG drawing by those of the page's theme.
 
-    A rule names no ancestor: the marks that a drawing repeats have none.
+    The selectors name no ancestor, because elements repeated with <use> have none.
     """
     inks = ("paper", "ink", "soft", "rule", "shade")
-    named = [*inks, *LOOKS, *(f"ramp-{k}" for k in (1, 2, 3, 4))]
+    named = [*inks, *PLOT_STYLES, *(f"ramp-{k}" for k in (1, 2, 3, 4))]
     return "".join(
         f'[{part}="{_LIGHT[name]}"]{{{part}:var(--{name})}}\n'
         for name in named
@@ -105,12 +107,12 @@ def rc_params() -> dict[Any, Any]:
         "axes.grid.axis": "y",
         "grid.color": RULE,
         "text.color": INK,
-        "text.parse_math": False,  # the name of a data set may hold a dollar
+        "text.parse_math": False,  # the name of a data set may contain a dollar sign
         "xtick.major.size": 3,
         "ytick.major.size": 0,
         "font.family": ["DejaVu Sans"],  # comes with matplotlib: the same everywhere
         "lines.linewidth": 1.7,
-        "svg.fonttype": "none",  # text stays text
-        "svg.hashsalt": "nomadp",
+        "svg.fonttype": "none",  # keep text as text, not as outlines
+        "svg.hashsalt": "nomadp",  # ids are the same in every run
         "savefig.dpi": 150,
     }

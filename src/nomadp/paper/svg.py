@@ -1,8 +1,8 @@
-"""matplotlib's drawings as SVG that a page under a strict content policy may show inline.
+"""Convert matplotlib's SVG for inline use in a page with a strict content security policy.
 
-Inline styles become presentation attributes, which no policy forbids and a page's own style
-may override; names get a prefix, so that several drawings share one page; nothing that says
-when or by what program it was drawn is left.
+Inline styles become presentation attributes, which no policy forbids and which the page's style
+sheet can override. Ids get a prefix, so that one page can contain several drawings. Metadata
+such as the time and the program is removed.
 """
 
 import re
@@ -13,7 +13,7 @@ __all__ = ["cleaned", "embedded"]
 SVG = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"
 ENLARGED = 1.2
-"""On a page, beside text of its size."""
+"""Scale of a drawing on a page, where its text then has the size of the page's text."""
 COORDINATES = {"d", "x", "y", "width", "height", "transform", "points"}
 LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
 """A hundredth of a point is enough for any screen."""
@@ -21,7 +21,7 @@ REFERENCE = re.compile(r"url\(#([^)]+)\)")
 
 
 def cleaned(source: str, prefix: str) -> str:
-    """A drawing to be kept as a file of its own."""
+    """The drawing as a separate file."""
     ElementTree.register_namespace("", SVG)
     ElementTree.register_namespace("xlink", XLINK)
     root = ElementTree.fromstring(source)
@@ -34,14 +34,14 @@ def cleaned(source: str, prefix: str) -> str:
         _rename(element, prefix)
         for name in COORDINATES & element.attrib.keys():
             element.set(name, LONG_NUMBER.sub(_shortened, element.attrib[name]))
-    # What matplotlib says once in a style sheet.
+    # matplotlib sets these in the style sheet that was removed above.
     root.set("stroke-linejoin", "round")
     root.set("stroke-linecap", "butt")
     return ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
 def embedded(source: str, description: str) -> str:
-    """The same inside a page, described to those who cannot see it."""
+    """The drawing as an element of a page, with a description for screen readers."""
     root = ElementTree.fromstring(source)
     del root.attrib["height"]  # follows from the width, which the page may narrow
     root.set("width", f"{ENLARGED * float(root.attrib['width'].removesuffix('pt')):g}pt")
@@ -50,8 +50,8 @@ def embedded(source: str, description: str) -> str:
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def _shortened(found: re.Match[str]) -> str:
-    return f"{float(found[0]):.2f}".rstrip("0").rstrip(".")
+def _shortened(match: re.Match[str]) -> str:
+    return f"{float(match[0]):.2f}".rstrip("0").rstrip(".")
 
 
 def _spell_out_style(element: ElementTree.Element) -> None:
@@ -62,7 +62,10 @@ def _spell_out_style(element: ElementTree.Element) -> None:
 
 
 def _attributes(name: str, value: str) -> dict[str, str]:
-    """`font` is the one shorthand matplotlib writes, and shorthands are no attributes."""
+    """Presentation attributes for a style declaration.
+
+    There are none for shorthands, of which matplotlib writes only `font`: split it.
+    """
     if name != "font":
         return {name: value}
     attributes = {"font-family": "'DejaVu Sans', Verdana, sans-serif"}

@@ -1,4 +1,4 @@
-"""The whole of it: what to run, running it, and everything that is written afterwards."""
+"""Plan the experiments of `nomadp paper`, compute them, and write the result files."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from nomadp.paper.results import Results
 from nomadp.paper.specs import EXPERIMENTS, FULL, QUICK, Experiment, Plan
 from nomadp.paper.store import Progress, Store, complete_all, missing
 
-__all__ = ["ALL", "Paper", "reopened"]
+__all__ = ["ALL", "Paper", "reopen"]
 
 ALL = "all"
 REPORT = "report.html"
@@ -28,7 +28,7 @@ RUN = "run.json"
 
 @dataclass(frozen=True)
 class Paper:
-    """Some experiments on some data, and the folder of their results."""
+    """A choice of experiments, the data they use, and the folder of their results."""
 
     experiments: tuple[Experiment, ...]
     catalogue: Catalogue
@@ -56,28 +56,33 @@ class Paper:
 
     @cached_property
     def works(self) -> list[Work]:
-        """All work, each piece once; the longest first, so that no core waits at the end."""
-        every = (each.works(self.catalogue, self.plan) for each in self.experiments)
-        once = dict.fromkeys(work for works in every for work in works)
-        return sorted(once, key=lambda work: not isinstance(work, Audit))
+        """All work without duplicates; audits, the longest, come first to balance the load."""
+        unique = dict.fromkeys(
+            work
+            for experiment in self.experiments
+            for work in experiment.works(self.catalogue, self.plan)
+        )
+        return sorted(unique, key=lambda work: not isinstance(work, Audit))
 
     def missing(self) -> list[Work]:
-        """What no earlier run has left in the folder."""
+        """The work whose results no earlier run has left in the folder."""
         return missing(self.works, self.catalogue, self.store)
 
     def compute(self, works: Sequence[Work], *, jobs: int, progress: Progress) -> None:
-        """Do this work; killed at any moment, the next call finds what was finished."""
+        """Compute this work. Finished results survive if the process is killed."""
         self.out.mkdir(parents=True, exist_ok=True)
         self.store.remove_abandoned_parts()
-        self._remember()
+        self._write_run_file()
         complete_all(works, self.catalogue, self.store, jobs=jobs, progress=progress)
 
     def write(self) -> list[Path]:
-        """Tables, figures and the report of every experiment that is complete."""
+        """Write tables, figures and the report of all experiments that are complete."""
         results = Results(self.catalogue, self.plan, self.store)
-        done = [each for each in self.experiments if results.is_complete(each)]
+        complete = [
+            experiment for experiment in self.experiments if results.is_complete(experiment)
+        ]
         drawings, written = {}, []
-        for experiment in done:
+        for experiment in complete:
             png, svg = rendered(experiment, results)
             drawings[experiment.name] = svg
             contents = {
@@ -88,11 +93,11 @@ class Paper:
             }
             for suffix, content in contents.items():
                 written.append(write_file(self.out / f"{experiment.name}.{suffix}", content))
-        page = render(done, results, drawings).encode()
+        page = render(complete, results, drawings).encode()
         return [write_file(self.out / REPORT, page), *written]
 
-    def _remember(self) -> None:
-        """For a report without computing: only this file knows a path of this machine."""
+    def _write_run_file(self) -> None:
+        """Write the arguments of this run for `reopen`; no other file contains a local path."""
         folder = self.catalogue.folder
         content: dict[str, Any] = {
             "names": [experiment.name for experiment in self.experiments],
@@ -102,8 +107,8 @@ class Paper:
         write_file(self.out / RUN, f"{json.dumps(content, indent=1)}\n".encode())
 
 
-def reopened(out: Path) -> Paper:
-    """The last run in a folder, as far as it got."""
+def reopen(out: Path) -> Paper:
+    """The last run in a folder, complete or not."""
     try:
         content = json.loads((out / RUN).read_text(encoding="utf-8"))
         plan = Plan(**{name: _tuple(value) for name, value in content["plan"].items()})
@@ -111,7 +116,7 @@ def reopened(out: Path) -> Paper:
         names = content["names"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DomainError(
-            f"{out} must hold the results of an earlier run, and has no readable {RUN}; "
+            f"{out} must contain the results of an earlier run, and has no readable {RUN}; "
             'run "nomadp paper all" first',
             code="no_earlier_run",
         ) from error
