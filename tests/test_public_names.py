@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 
@@ -36,6 +37,22 @@ def names_for_the_type_checker() -> dict[str, str]:
 def test_every_public_name_exists(name: str) -> None:
     assert getattr(nomadp, name) is not None
     assert name in dir(nomadp)
+
+
+FUNCTIONS = [name for name in nomadp.__all__ if inspect.isfunction(getattr(nomadp, name))]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_docstring_has_parameters_result_errors_and_an_example(name: str) -> None:
+    function = getattr(nomadp, name)
+    signature = inspect.signature(function)
+    parts = re.split(r"^(Args|Returns|Raises):$", inspect.getdoc(function) or "", flags=re.M)
+    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+    documented = re.findall(r"^    (\w+):", sections.get("Args", ""), re.MULTILINE)
+    assert documented == list(signature.parameters)
+    assert ("Returns" in sections) == (signature.return_annotation is not None)
+    assert "Raises" in sections or name == "mechanism_names"
+    assert ">>> " in parts[-1]
 
 
 def test_only_public_names_are_listed() -> None:

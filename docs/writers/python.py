@@ -140,7 +140,7 @@ def sections(doc: str) -> str:
     def turn(found: re.Match[str]) -> str:
         body = inspect.cleandoc("\n" + found[2])
         if found[1] == "Returns":
-            return f"**Returns** {body}\n"
+            return f"**Returns**: {body}\n\n"
         entries = re.split(r"\n(?=\S)", body)
         lines = []
         for entry in entries:
@@ -148,7 +148,7 @@ def sections(doc: str) -> str:
             said = " ".join(said.split())
             shown = f"`{name}`" if found[1] == "Raises" else f"**`{name}`**"
             lines.append(f"- {shown}: {said}")
-        return f"**{HEADS[found[1]]}**\n\n" + "\n".join(lines) + "\n"
+        return f"**{HEADS[found[1]]}**\n\n" + "\n".join(lines) + "\n\n"
 
     return SECTION.sub(turn, doc)
 

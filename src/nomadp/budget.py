@@ -48,8 +48,14 @@ _EXP_BITS = 160  # fixed-point precision of exp_lower: far below the laws' slack
 def as_epsilon(value: int | float | str | Fraction) -> Fraction:
     """Convert a number or its text to an exact epsilon: 0.1 and "0.1" are both one tenth.
 
-    ``value`` must be above 0 and at most 20; it is the budget of a whole trajectory. Raises
-    `BudgetError` for anything else.
+    Args:
+        value: The budget of a whole trajectory: above 0 and at most 20.
+
+    Returns:
+        The exact fraction.
+
+    Raises:
+        BudgetError: The value is not a number in this range.
 
     >>> import nomadp
     >>> nomadp.as_epsilon(0.1), nomadp.as_epsilon("1/3")

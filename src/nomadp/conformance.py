@@ -31,11 +31,15 @@ LENGTHS = (1, 2, 3, 8)
 
 
 def check_conformance(make: Make, coarse: Make | None = None) -> None:
-    """Run all `CHECKS` on the mechanism that ``make(locations, epsilon)`` returns.
+    """Check that a mechanism keeps the rules of all mechanisms, in about a second.
 
-    This takes about a second. ``coarse`` makes the mechanism with as few cells as possible; use
-    it if enumerating all choices on a map of four locations takes too long otherwise. Raises
-    `AssertionError` if a check fails.
+    Args:
+        make: Makes the mechanism from a location set and an epsilon.
+        coarse: The same with as few cells as possible, for mechanisms whose choices on a map of
+            four locations take too long to enumerate.
+
+    Raises:
+        AssertionError: A check failed.
 
     >>> from functools import partial
     >>> import nomadp

@@ -11,11 +11,11 @@ from nomadp.mechanisms import Mechanism
 __all__ = ["NOT_COVERED", "Explanation", "explain"]
 
 NOT_COVERED = (
-    "the number of points: a report has as many as the trajectory it was made from",
-    "timestamps and user ids: no report carries them, and no epsilon here pays for them",
-    "repetition: perturbing the same trajectory again spends the same epsilon again",
+    "the number of points: a report has as many as its trajectory",
+    "timestamps and user ids: reports do not contain them",
+    "repetition: every report of the same trajectory uses epsilon again",
 )
-_IDS = "user ids, and times beyond what is asked: no report carries them"
+_IDS = "user ids, and times other than the one that the query asks for"
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,8 @@ class Explanation:
             return f"none; {self.mechanism.warning.rstrip('.')}"
         same_length = "" if self.mechanism.is_oracle else " of this length"
         return (
-            f"take any two trajectories{same_length}; "
-            "whatever is reported is at most "
-            f"e^epsilon = {self.odds_at_most} times likelier under one than under the other"
+            f"for any two trajectories{same_length}, every report is at most "
+            f"e^epsilon = {self.odds_at_most} times as likely from one as from the other"
         )
 
     @property
@@ -109,12 +108,20 @@ class Explanation:
 
 
 def explain(mechanism: Mechanism, length: int) -> Explanation:
-    """The privacy guarantee of ``mechanism`` for a trajectory of ``length`` points.
+    """State the privacy guarantee of a mechanism. Print the result to read it.
 
-    ``guarantee`` states it in words, and ``split`` has the share of epsilon of every draw.
-    ``posterior_bounds`` says how sure, in percent, somebody can become of a guess at most. For
-    the utility of a mechanism, see `simulate_utility`. Raises `DomainError` for a length below
-    1.
+    For the utility of a mechanism, see `simulate_utility`.
+
+    Args:
+        mechanism: The mechanism.
+        length: The number of points of a trajectory.
+
+    Returns:
+        The `Explanation`: the guarantee in words, the split of epsilon over all draws, and how
+        sure, in percent, somebody can become of a guess at most.
+
+    Raises:
+        DomainError: The length is below 1.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=1)

@@ -82,12 +82,22 @@ class Evaluation:
 def evaluate(
     locations: LocationSet, true: TrajectorySet, reported: Sequences, radii_km: Sequence[float]
 ) -> Evaluation:
-    """Compare ``reported`` with ``true`` trajectories, and both with no-information baselines.
+    """Compare reported with true trajectories, and both with no-information baselines.
 
-    The scores are the mean error in km, the same relative to the largest distance, and the
-    percentage of points within each of ``radii_km``. ``constant`` and ``uniform`` are the
-    scores of answers that ignore the data. Raises `DomainError` if the two sets do not match,
-    or for a radius below 0.
+    Args:
+        locations: The location set.
+        true: The true trajectories.
+        reported: The reported or decoded trajectories, in the same order and of the same
+            lengths.
+        radii_km: The distances for which the percentage of points within them is computed.
+
+    Returns:
+        The `Evaluation`: the mean error in km, the same relative to the largest distance, and
+        the percentage of points within each distance, for the reports and for two answers that
+        ignore the data (``constant`` and ``uniform``).
+
+    Raises:
+        DomainError: The two sets do not match, or a distance is below 0.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)

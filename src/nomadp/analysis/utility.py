@@ -147,14 +147,23 @@ def simulate_utility(
     walks: int = WALKS,
     progress: Progress | None = None,
 ) -> Utility:
-    """Simulate the utility of ``mechanism``: perturb public tracks, decode, and compare in km.
+    """Simulate the utility of a mechanism: perturb public tracks, decode, and compare in km.
 
-    ``length`` is the number of points of a track, ``walks`` the number of tracks. For each of
-    ``radii_km``, the result has the percentage of points within that distance. ``answers``
-    contains decoded and reported points, and the best constant answer, which is the
-    no-information baseline. The simulation is reproducible and reads no real trajectory.
-    ``progress`` is called with the number of walks finished since its last call. Raises
-    `DomainError` for frequency oracles, whose errors are not distances.
+    The simulation is reproducible and reads no real trajectory.
+
+    Args:
+        mechanism: The mechanism.
+        length: The number of points of a track.
+        radii_km: The distances for which the percentage of points within them is computed.
+        walks: The number of tracks.
+        progress: Called with the number of tracks finished since its last call.
+
+    Returns:
+        The `Utility`: errors of decoded and of reported points, and of the best constant
+        answer, which is the no-information baseline.
+
+    Raises:
+        DomainError: The mechanism is a frequency oracle, whose errors are not distances.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=1)

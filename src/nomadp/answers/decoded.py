@@ -50,13 +50,22 @@ def trajectories(
     level: float = LEVEL,
     terms: Terms = Terms(),  # noqa: B008 - frozen
 ) -> Estimate:
-    """The estimated trajectory of each report: points with the smallest expected error.
+    """Estimate the trajectory of each report: the points with the smallest expected error.
 
-    ``model`` is the result of `fit`. Equal reports have equal estimates. Without ``reports``,
-    there is one trajectory for each distinct report that was counted; its name is its length
-    and value, and the column ``reports`` says how often it was sent. ``radius_km`` is a
-    credible radius: it contains the true location with probability ``level``. ``terms`` are
-    those of `hotspots`. Raises `DomainError` for reports of a frequency oracle.
+    Equal reports have equal estimates. ``radius_km`` is a credible radius.
+
+    Args:
+        model: The result of `fit`. A query costs no further privacy.
+        reports: The reports to decode. Without them, there is one trajectory for each distinct
+            report that was counted; the column ``reports`` has its count.
+        level: The probability that the credible radius contains the true location.
+        terms: The minimum batch size, below which the estimate has no rows.
+
+    Returns:
+        The `Estimate`, one row per point.
+
+    Raises:
+        DomainError: The reports are those of a frequency oracle.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
@@ -134,13 +143,22 @@ def lengths(
     level: float = LEVEL,
     terms: Terms = Terms(),  # noqa: B008 - frozen
 ) -> Estimate:
-    """The share of trajectories of each length, which is public in the reports.
+    """Estimate the share of trajectories of each length, which is public in the reports.
 
-    ``model`` is the result of `fit`. The shares are exact for those who reported.
-    ``std_error`` and the confidence interval at ``level`` describe the whole population, if
-    those who reported are a random sample of it. In the baseline all reported lengths are
-    equally likely. ``terms`` are those of `hotspots`. Raises `DomainError` if reports contain
-    no length, or if all have the same.
+    The shares are exact for those who reported. Standard errors and confidence intervals
+    describe the whole population, if those who reported are a random sample of it. In the
+    baseline, all reported lengths are equally likely.
+
+    Args:
+        model: The result of `fit`. A query costs no further privacy.
+        level: The probability of the confidence intervals.
+        terms: The minimum batch size, below which the estimate has no rows.
+
+    Returns:
+        The `Estimate`, one row per length.
+
+    Raises:
+        DomainError: Reports contain no length, or all have the same.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)

@@ -43,12 +43,23 @@ def flows(
     level: float = LEVEL,
     terms: Terms = Terms(),  # noqa: B008 - frozen
 ) -> Estimate:
-    """The share of trips from each area to each, with its uncertainty.
+    """Estimate the share of trips from each area to each area (origin-destination matrix).
 
-    A trip goes from the first to the last point of a trajectory. ``model`` is the result of
-    `fit`. ``areas``, ``level`` and ``terms`` are those of `hotspots`; the default areas are
-    grid:4, or the zones of the frequency oracle. Raises `DomainError` for reports that do not
-    contain whole trajectories or trips: those of ATLAS and of the oracle ``trips`` do.
+    A trip goes from the first to the last point of a trajectory. The columns are those of
+    `hotspots`, with ``origin``, ``destination`` and ``flow`` instead of the area and its share.
+
+    Args:
+        model: The result of `fit`. A query costs no further privacy.
+        areas: As for `hotspots`; the default is grid:4, or the zones of the frequency oracle.
+        level: The probability of the confidence intervals.
+        terms: The minimum batch size, below which the estimate has no rows.
+
+    Returns:
+        The `Estimate`, one row per pair of areas.
+
+    Raises:
+        DomainError: The reports do not contain whole trajectories or trips. Those of ATLAS and
+            of the frequency oracle ``trips`` do.
 
     >>> import nomadp
     >>> places = nomadp.synthetic_city(seed=1, places=50, trips=1).locations

@@ -57,20 +57,29 @@ def hotspots(
     level: float = LEVEL,
     terms: Terms = Terms(),  # noqa: B008 - frozen
 ) -> Estimate:
-    """The share of visits at each location, or in each of some ``areas``, with its uncertainty.
+    """Estimate the share of visits at each location or in each area.
 
-    ``model`` is the result of `fit`; a query costs no further privacy. ``areas`` are
-    ``locations`` (the default), a rule such as grid:16 or h3:8, `Zones`, or a GeoDataFrame of
-    polygons. The default for a frequency oracle is its own zones; larger areas made of them
-    are possible, too. ``at`` is visits, starts or ends: by default what the oracle asked for,
-    or the starts of trips.
+    Every row has its ``share``, the standard error ``std_error``, the confidence interval from
+    ``ci_low`` to ``ci_high``, the ``baseline``, its ``rank``, the adjusted ``p_value`` of the
+    difference from the baseline, and whether that difference is ``significant``. With an ATLAS
+    codebook of fewer than 64 codewords, intervals and p-values are empty, and
+    ``about["no_intervals"]`` gives the reason.
 
-    Every row has its ``share``, the standard error ``std_error``, the limits ``ci_low`` and
-    ``ci_high`` of a confidence interval at ``level``, the ``baseline``, its ``rank``, the
-    adjusted ``p_value`` of the difference from the baseline, and whether that is
-    ``significant``. With an ATLAS codebook of fewer than 64 codewords, intervals and p-values
-    are empty, and ``about["no_intervals"]`` gives the reason. ``terms`` set the minimum batch
-    size. Raises `DomainError` for what the reports do not contain.
+    Args:
+        model: The result of `fit`. A query costs no further privacy.
+        areas: ``locations`` (the default), a rule such as grid:16 or h3:8, `Zones`, or a
+            GeoDataFrame of polygons. The default of a frequency oracle is its own zones; areas
+            that are unions of its zones are possible, too.
+        at: visits, starts or ends. The default is what the frequency oracle reports, or the
+            starts of trips.
+        level: The probability of the confidence intervals.
+        terms: The minimum batch size, below which the estimate has no rows.
+
+    Returns:
+        The `Estimate`, one row per area, the largest share first.
+
+    Raises:
+        DomainError: The reports do not contain what the query needs.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=100)
@@ -92,10 +101,23 @@ def density(
     level: float = LEVEL,
     terms: Terms = Terms(),  # noqa: B008 - frozen
 ) -> Estimate:
-    """The same as `hotspots` for areas only: by default a grid of 16 by 16 cells.
+    """Estimate the share of visits in each area; by default a grid of 16 by 16 cells.
 
-    ``model``, ``areas``, ``at``, ``level`` and ``terms`` are those of `hotspots`. Raises
-    `DomainError` for single locations and for what the reports do not contain.
+    The columns are those of `hotspots`.
+
+    Args:
+        model: The result of `fit`. A query costs no further privacy.
+        areas: As for `hotspots`, but not single locations.
+        at: As for `hotspots`.
+        level: The probability of the confidence intervals.
+        terms: The minimum batch size, below which the estimate has no rows.
+
+    Returns:
+        The `Estimate`, one row per area.
+
+    Raises:
+        DomainError: The areas are single locations, or the reports do not contain what the
+            query needs.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=100)

@@ -39,13 +39,24 @@ def synthesize(
     start: str | None = None,
     terms: Terms = Terms(),  # noqa: B008 - frozen
 ) -> Estimate:
-    """``count`` synthetic trajectories, drawn from the fitted model. None is a real one.
+    """Draw synthetic trajectories from the fitted model. None of them is a real one.
 
-    ``model`` is the result of `fit`. Locations are drawn with the shares of `hotspots`, with
-    the same shrinkage; the trips of a frequency oracle are drawn between its zones. Equal
-    seeds draw equal trajectories. With ``start`` (ISO 8601), points get artificial times, one
-    minute apart, for tools that need them. ``terms`` are those of `hotspots`. Raises
-    `DomainError` for reports that do not contain whole trajectories or trips.
+    Locations are drawn with the shares of `hotspots`; the trips of a frequency oracle are drawn
+    between its zones.
+
+    Args:
+        model: The result of `fit`. A query costs no further privacy.
+        count: The number of trajectories.
+        seed: Equal seeds draw equal trajectories.
+        start: A time (ISO 8601). Points then get artificial times, one minute apart, for tools
+            that need them.
+        terms: The minimum batch size, below which the estimate has no rows.
+
+    Returns:
+        The `Estimate`, one row per point.
+
+    Raises:
+        DomainError: The reports do not contain whole trajectories or trips.
 
     >>> import nomadp
     >>> places = nomadp.synthetic_city(seed=1, places=50, trips=1).locations

@@ -179,13 +179,24 @@ INPUTS_MAX = 1024
 
 
 def measure_loss(mechanism: Mechanism, length: int) -> Measurement:
-    """The exact privacy loss over all trajectories of ``length``, by enumerating every choice.
+    """Compute the exact privacy loss over all trajectories of one length.
 
-    For a mechanism over a few locations. ``transcript_loss`` is the loss of everything that is
-    released, ``final_loss`` that of the report alone, both in epsilon and rounded up. ``spent``
-    contains the total shares of all transcripts. ``flags`` names the rules that are broken; a
-    sound mechanism (``ok``) breaks none. Raises `DomainError` if there are more than 1,024
-    trajectories, or if the laws are not finite (CGM, TraCS).
+    The audit enumerates every choice that the mechanism can make, so it needs a small location
+    set.
+
+    Args:
+        mechanism: A mechanism over a few locations.
+        length: The number of points of a trajectory.
+
+    Returns:
+        The `Measurement`: ``transcript_loss`` is the loss of everything that is released,
+        ``final_loss`` the loss of the report alone, both in epsilon and rounded up. ``spent``
+        is the budget of all draws, and ``flags`` are the rules that were broken (none if
+        ``ok``).
+
+    Raises:
+        DomainError: There are more than 1,024 trajectories, or the mechanism has no finite laws
+            (CGM, TraCS).
 
     >>> import nomadp
     >>> four = nomadp.synthetic_city(seed=1, places=4, trips=1).locations

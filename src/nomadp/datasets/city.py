@@ -57,10 +57,18 @@ class City:
 
 
 def synthetic_city(seed: int = 1, *, places: int = 1000, trips: int = 2000) -> City:
-    """Generate a synthetic `City` with ``places`` public places and ``trips`` trajectories.
+    """Generate a synthetic city, for examples and experiments; it contains nobody's data.
 
-    Use it for examples and experiments: it contains nobody's data, and the same ``seed`` gives
-    the same city. Raises `ValueError` for fewer than 2 places or no trip.
+    Args:
+        seed: The same seed gives the same city.
+        places: The number of public locations.
+        trips: The number of trajectories.
+
+    Returns:
+        The `City`, with its ``locations`` and ``trajectories``.
+
+    Raises:
+        ValueError: There are fewer than 2 places, or no trip.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)

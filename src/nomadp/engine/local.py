@@ -73,14 +73,24 @@ def perturb_set(
     randomness: RandomSource | None = None,
     **options: Unpack[PerturbOptions],
 ) -> AnyReports:
-    """Perturb every trajectory once and return `Reports`; if anything fails, return none.
+    """Perturb every trajectory once. If anything fails, no report is returned.
 
-    Each trajectory spends the mechanism's epsilon. ``randomness`` is fresh from the system by
-    default; use `KeyedRandom` to be able to repeat the draws, and `SeededRandom` for
-    experiments. Reports have random ids and are sorted by them, so that neither reveals a tid.
-    ``options`` are those of `PerturbOptions`. A seed, or a mechanism that is not private, gives
-    `SimulatedReports`. Raises `DomainError` for locations outside the mechanism's set and
-    `SchemaError` for repeated tids, before anything is drawn.
+    Each trajectory uses the mechanism's epsilon. Reports have random ids and are sorted by
+    them, so neither ids nor order reveal a tid.
+
+    Args:
+        mechanism: The mechanism.
+        trajectories: The private trajectories.
+        randomness: By default fresh from the system. `KeyedRandom` can repeat the draws, and
+            `SeededRandom` is for experiments.
+        options: The fields of `PerturbOptions`, such as ``jobs`` and ``keep_tids``.
+
+    Returns:
+        The `Reports`, or `SimulatedReports` if a seed was used or the mechanism is not private.
+
+    Raises:
+        DomainError: A location is outside the mechanism's set.
+        SchemaError: A tid occurs twice. Nothing has been drawn.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)

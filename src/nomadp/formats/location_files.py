@@ -48,16 +48,22 @@ KINDS = {"location_id": Kind.TEXT, "lat": Kind.DECIMAL, "lng": Kind.DECIMAL}
 
 
 def read_locations(path: Source) -> LocationSet:
-    """Read a location set from a CSV, Parquet or GeoJSON file, in the order of the file.
+    r"""Read a location set from a CSV, Parquet or GeoJSON file, in the order of the file.
 
-    The file at ``path`` must have the columns ``location_id``, and ``lat`` and ``lng`` in
-    degrees (WGS84). Other columns are ignored. Instead of a path you can pass a frame of
-    pandas, polars, DuckDB or GeoPandas, or any other object that streams to Arrow. Raises
-    `SchemaError` if a column is missing or a value is invalid; the error names the row.
+    Args:
+        path: A file with the columns ``location_id``, ``lat`` and ``lng``, in degrees (WGS84);
+            other columns are ignored. Instead of a path, you can pass a frame of pandas,
+            polars, DuckDB or GeoPandas, or any other object that streams to Arrow.
+
+    Returns:
+        The location set.
+
+    Raises:
+        SchemaError: A column is missing or a value is invalid; the error names the row.
 
     >>> import nomadp, pathlib
     >>> lines = "location_id,lat,lng", "a,52.5,13.4", "b,52.6,13.4"
-    >>> _ = pathlib.Path("places.csv").write_text("\\n".join(lines))
+    >>> _ = pathlib.Path("places.csv").write_text("\n".join(lines))
     >>> nomadp.read_locations("places.csv").ids
     ('a', 'b')
     """
@@ -91,10 +97,14 @@ def read_locations(path: Source) -> LocationSet:
 
 
 def write_locations(path: AnyPath, locations: LocationSet) -> None:
-    """Write ``locations`` to a CSV, Parquet or GeoJSON file.
+    """Write a location set to a CSV, Parquet or GeoJSON file, completely or not at all.
 
-    The suffix of ``path`` selects the format. Reading the file gives an equal location set. The
-    file is written completely or not at all. Raises `SchemaError` for any other suffix.
+    Args:
+        path: The file; its suffix selects the format.
+        locations: The location set. Reading the file gives an equal one.
+
+    Raises:
+        SchemaError: The suffix is none of these formats.
 
     >>> import nomadp
     >>> places = nomadp.synthetic_city(places=50, trips=1).locations

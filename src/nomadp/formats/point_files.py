@@ -109,19 +109,29 @@ def read_trajectories(
     *,
     max_snap_km: float = MAX_SNAP_KM,
 ) -> tuple[TrajectorySet, ReadSummary]:
-    """Read trajectories over ``locations`` from one or more files, folders or frames.
+    r"""Read trajectories over a location set from one or more files, folders or frames.
 
     Points that name a location are placed there. Other points are snapped to the nearest
-    location within ``max_snap_km``. ``reading`` selects the format of the files at ``paths``. A
-    frame is one of pandas, polars, DuckDB or GeoPandas, or any other object that streams to
-    Arrow. Returns the trajectories and a summary of what was read. Raises `SchemaError` if a
-    file has another format, and `DomainError` for unknown ids or for points too far from every
     location. Errors never show private values.
+
+    Args:
+        paths: One or more files and folders, or frames of pandas, polars, DuckDB or GeoPandas,
+            or other objects that stream to Arrow.
+        locations: The public location set.
+        reading: The format of the files; by default it is detected.
+        max_snap_km: The largest distance to the nearest location, in kilometres.
+
+    Returns:
+        The trajectories, and a summary of what was read.
+
+    Raises:
+        SchemaError: A file has another format.
+        DomainError: A location id is unknown, or a point is too far from every location.
 
     >>> import nomadp, pathlib
     >>> places = nomadp.LocationSet.from_columns(["a", "b"], [52.5, 52.6], [13.4, 13.4])
     >>> lines = "tid,seq,location_id", "trip 1,0,a", "trip 1,1,b"
-    >>> _ = pathlib.Path("trips.csv").write_text("\\n".join(lines))
+    >>> _ = pathlib.Path("trips.csv").write_text("\n".join(lines))
     >>> trips, _ = nomadp.read_trajectories("trips.csv", places)
     >>> trips.lengths.tolist()
     [2]

@@ -119,15 +119,25 @@ def decode(
     level: float = LEVEL,
     progress: Progress | None = None,
 ) -> DecodedPoints:
-    """The location with the smallest expected error for every reported point, in order.
+    """Estimate the location of every reported point, by the smallest expected error.
 
-    The estimates follow from Bayes' theorem and the exact law of ``mechanism``, which must be
-    the one that made the ``reports``. This is post-processing and uses no privacy budget.
-    Without a ``prior``, all public locations or walks are equally likely. Each estimate comes
-    with a credible radius that contains the truth with probability ``level``, if the prior is
-    right. ``progress`` is called with the number of reports that were decoded since its last
-    call. Raises `DomainError` for mechanisms whose reports do not contain everything that was
-    released (TP, ATP, NGRAM).
+    The estimates follow from Bayes' theorem and the exact law of the mechanism. This is
+    post-processing and uses no privacy budget.
+
+    Args:
+        mechanism: The mechanism that made the reports.
+        reports: The reports.
+        prior: The result of `fit_prior`. By default all public locations or random-walk
+            trajectories are equally likely.
+        level: The probability of the credible radius: it contains the true location with this
+            probability, if the prior is right.
+        progress: Called with the number of reports decoded since its last call.
+
+    Returns:
+        The `DecodedPoints`.
+
+    Raises:
+        DomainError: The reports do not contain everything that was released (TP, ATP, NGRAM).
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
@@ -145,10 +155,19 @@ def fit_prior(
 ) -> Prior:
     """Fit a prior of where people go to all reports of one mechanism (empirical Bayes).
 
-    ``reports`` may be `Counts`; the time then does not depend on the number of reports. To
-    combine reports of several mechanisms or epsilons, pass the `groups_of` each of them to
-    `nomadp.inference.fit_prior_to_groups`. ``progress`` is called after every fit. Raises
-    `DomainError` if there are no reports, and where `decode` does.
+    To combine reports of several mechanisms or epsilons, pass the ``groups_of`` each of them to
+    ``nomadp.inference.fit_prior_to_groups``.
+
+    Args:
+        mechanism: The mechanism that made the reports.
+        reports: The reports, or their `Counts`; then the time does not depend on their number.
+        progress: Called after every fit.
+
+    Returns:
+        The `Prior`, for `decode`.
+
+    Raises:
+        DomainError: There are no reports, or they do not contain everything that was released.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=100)

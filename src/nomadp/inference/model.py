@@ -146,11 +146,18 @@ def mechanism_of(model: Model) -> Mechanism:
 def fit(
     mechanism: Mechanism, counts: AnyReports | Counts, *, progress: Progress | None = None
 ) -> Model:
-    """Fit a model to ``counts``, or reports, of ``mechanism``; it answers every query.
+    """Fit a model to the reports of one mechanism. The model answers every query.
 
-    The time does not depend on the number of reports. ``progress`` is called after every fit.
-    Raises `DomainError` for mechanisms whose reports do not contain everything that was
-    released, and if there are no reports.
+    Args:
+        mechanism: The mechanism that made the reports.
+        counts: The reports or their `Counts`. The time does not depend on their number.
+        progress: Called after every fit.
+
+    Returns:
+        The `Model`.
+
+    Raises:
+        DomainError: There are no reports, or they do not contain everything that was released.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=100)

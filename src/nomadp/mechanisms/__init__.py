@@ -85,12 +85,20 @@ _OURS: dict[str, type[Mechanism]] = {**MECHANISMS, **PUBLISHED, **EXPERIMENTAL}
 def make_mechanism(
     name: str, locations: LocationSet, epsilon: Any, **options: Any
 ) -> Mechanism:
-    """Make the mechanism ``name`` over ``locations``, with ``epsilon`` per trajectory.
+    """Make a mechanism over a location set.
 
-    ``name`` is one of `mechanism_names`, or a mechanism for experiments only. ``epsilon`` is
-    read by `as_epsilon`. ``options`` are the fields of the mechanism, with units in their names
-    (``radius_km``). Raises `DomainError` for an unknown name or option and `BudgetError` for an
-    epsilon out of range.
+    Args:
+        name: One of `mechanism_names`, or a mechanism for experiments only.
+        locations: The public location set.
+        epsilon: The budget of one trajectory, as `as_epsilon` reads it.
+        options: The fields of the mechanism, with units in their names (``radius_km``).
+
+    Returns:
+        The mechanism, a frozen value without randomness and data.
+
+    Raises:
+        DomainError: The name or an option is unknown, or an option is out of range.
+        BudgetError: Epsilon is out of range.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=1)
@@ -139,7 +147,8 @@ def kind_of(name: str) -> type[Mechanism]:
 def mechanism_names() -> tuple[str, ...]:
     """Names of all private mechanisms: ours, then those of other packages.
 
-    Mechanisms of other packages that cannot be loaded are left out.
+    Returns:
+        The names. Mechanisms of other packages that cannot be loaded are left out.
 
     >>> import nomadp
     >>> nomadp.mechanism_names()[:3]

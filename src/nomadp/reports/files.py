@@ -57,11 +57,18 @@ HEADER_NAME = "_nomadp.json"
 
 
 def write_reports(path: AnyPath, reports: AnyReports, *, overwrite: bool = False) -> None:
-    """Write `Reports` and their header to a CSV or Parquet file, atomically.
+    """Write private reports to CSV or Parquet, completely or not at all.
 
-    The suffix of ``path`` chooses the format. Raises `NotPrivateError` for `SimulatedReports`,
-    and `OutputError` if the file exists, unless ``overwrite`` is set: lost reports can only be
-    replaced by drawing again, which uses epsilon again.
+    The file also records how the reports were made.
+
+    Args:
+        path: The file; its suffix selects the format.
+        reports: The `Reports`.
+        overwrite: Replace an existing file. To draw its reports again would use epsilon again.
+
+    Raises:
+        NotPrivateError: The reports are `SimulatedReports`.
+        OutputError: The file exists.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
@@ -79,9 +86,15 @@ def write_reports(path: AnyPath, reports: AnyReports, *, overwrite: bool = False
 
 
 def write_simulated(path: AnyPath, reports: AnyReports, *, overwrite: bool = False) -> None:
-    """Write any ``reports`` to ``path``, for experiments; the header says that they are.
+    """Write private or simulated reports, for experiments; the header says which they are.
 
-    An existing file is replaced only with ``overwrite``: it may contain reports of people.
+    Args:
+        path: The file; its suffix selects the format.
+        reports: The `Reports` or `SimulatedReports`.
+        overwrite: Replace an existing file, which might contain somebody's reports.
+
+    Raises:
+        OutputError: The file exists.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
@@ -97,13 +110,20 @@ def write_simulated(path: AnyPath, reports: AnyReports, *, overwrite: bool = Fal
 def read_reports(
     path: Source, locations: LocationSet, made_by: Mechanism | None = None
 ) -> AnyReports:
-    """Read the reports of a file or folder; unreadable reports are left out and counted.
+    """Read reports from a file or a folder. Unreadable reports are left out and counted.
 
-    The header decides between `Reports` and `SimulatedReports`. Without a header they are
-    simulated reports ``made_by`` this mechanism. ``path`` is CSV, Parquet, a folder of Parquet,
-    or a data frame of pandas, polars, DuckDB or another library that exports Arrow streams.
-    ``locations`` is the set that they were made with. Raises `SchemaError` if the file or its
-    header has another shape, and `DomainError` for another location set.
+    Args:
+        path: CSV, Parquet or a folder of Parquet files, or a frame of pandas, polars or DuckDB,
+            or another object that streams to Arrow.
+        locations: The location set that the reports were made with.
+        made_by: The mechanism of a file without a header; its reports count as simulated.
+
+    Returns:
+        The `Reports` or `SimulatedReports`, as the header says.
+
+    Raises:
+        SchemaError: The file or its header has another format.
+        DomainError: The reports were made with another location set.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
