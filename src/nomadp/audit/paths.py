@@ -231,7 +231,7 @@ def check_full_size(mechanism: Mechanism, length: int) -> FullSizeRow:
         return replace(row, refused=str(refusal))
     ratio, flags = Fraction(1), set()
     for _, channel in met.paid:
-        one = _widest(channel).in_words
+        one = _widest(channel).word_ratio
         if one is None or one > exp_lower(channel.share):
             flags.add("words")
         ratio *= one or 1
