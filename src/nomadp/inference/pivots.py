@@ -149,12 +149,12 @@ def log_chance_fast(channel: Exponential, value: int) -> Floats:
         weight = _weight_table(replace(channel, domain=every))
         found: Floats = np.log(weight[:, value] / weight[:, channel.domain].sum(axis=1))
         return found
-    from nomadp.mechanisms.pivot.kernel_chances import log_chances
+    from nomadp.mechanisms.pivot.kernel_likelihood import log_likelihoods
 
     law = (channel.scale_per_km, ceiling(channel.share))
     distance_km = tables_of(channel.locations).distance_km
     disc = (channel.disc.anchor, channel.disc.radius_km)
-    return np.asarray(log_chances(distance_km, channel.domain, law, disc, value))
+    return np.asarray(log_likelihoods(distance_km, channel.domain, law, disc, value))
 
 
 @lru_cache(maxsize=4)
