@@ -96,15 +96,16 @@ class Atlas(Mechanism):
         return [(self._report, trajectory)]
 
     def _report(self, trajectory: Trajectory, choose: Choose) -> tuple[int, ...]:
+        # The positions of control points depend on the public length alone.
         length = len(trajectory)
-        seen = trajectory[control_positions(length, self.points_seen(length))]
-        return (choose("journey", self.channel(length), seen), length)
+        control = trajectory[control_positions(length, self.points_seen(length))]
+        return (choose("journey", self.channel(length), control), length)
 
     def finish(self, released: Sequence[Any], choose: Choose) -> tuple[int, ...]:
         index, length = released[0][0], int(np.max(released[0][1]))
         control = self.atlas(length).codewords[index].T
-        found = interpolated(self.locations, control, length)
-        return tuple(found if control.ndim > 1 else found.tolist())
+        places = interpolated(self.locations, control, length)
+        return tuple(places if control.ndim > 1 else places.tolist())
 
     def report_number(self, released: Sequence[Any]) -> int:
         """The index of the codeword."""
@@ -136,13 +137,17 @@ class CodewordReports(ReportLaw):
 
     def values(self, places: Ints, numbers: Ints | None = None) -> Ints:
         """Indices of the codewords that rows of locations represent; -1 where there is none."""
-        journeys = self.channel.atlas.codewords.astype(np.int64)
-        seen = places[:, control_positions(self.length, journeys.shape[1])]
-        if numbers is None:  # view rows as byte strings, to look them up by binary search
-            word = f"S{journeys[0].nbytes}"
-            known, asked = (np.ascontiguousarray(x).view(word)[:, 0] for x in (journeys, seen))
-            order = np.argsort(known)
-            numbers = order[np.searchsorted(known, asked, sorter=order) % len(order)]
-        there = (numbers >= 0) & (numbers < len(journeys))
-        same = (journeys[np.where(there, numbers, 0)] == seen).all(axis=1)
-        return np.where(there & same, numbers, -1)
+        codewords = self.channel.atlas.codewords.astype(np.int64)
+        control = places[:, control_positions(self.length, codewords.shape[1])]
+        if numbers is None:
+            # Rows as byte strings can be looked up by binary search. A row that is no codeword
+            # gets the number of some codeword, and the comparison below refuses it.
+            row_type = f"S{codewords[0].nbytes}"
+            keys, queries = (
+                np.ascontiguousarray(rows).view(row_type)[:, 0] for rows in (codewords, control)
+            )
+            order = np.argsort(keys)
+            numbers = order[np.searchsorted(keys, queries, sorter=order) % len(order)]
+        in_range = (numbers >= 0) & (numbers < len(codewords))
+        is_codeword = (codewords[np.where(in_range, numbers, 0)] == control).all(axis=1)
+        return np.where(in_range & is_codeword, numbers, -1)
