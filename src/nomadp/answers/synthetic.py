@@ -134,7 +134,7 @@ def _trajectories(model: Model, count: int, rng: Generator) -> list[Ints]:
     drawn: list[Ints] = []
     for length, some in zip(found, rng.multinomial(count, share / share.sum()), strict=True):
         law = mechanism.report_law(length)
-        group = groups[law.seen or length]
+        group = groups[law.n_control_points or length]
         support = group.evidence.support
         told = group.evidence.expected_counts(
             effective_prior(bootstrap.prior, bootstrap.baseline_prior, group), group.counts

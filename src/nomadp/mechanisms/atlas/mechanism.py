@@ -75,16 +75,16 @@ class Atlas(Mechanism):
         self.check_length(length)
         return Split(self.epsilon, (Step("journey", 0, 1, self.epsilon),))
 
-    def points_seen(self, length: int) -> int:
+    def n_control_points(self, length: int) -> int:
         """Number of control points of a trajectory of this length."""
         return min(length, self.control_points or control_count(self.epsilon, length))
 
     def atlas(self, length: int) -> Codebook:
         """The public codebook for trajectories of this length."""
-        seen = self.points_seen(length)
+        count = self.n_control_points(length)
         if self.pinned is not None:
-            return Codebook(self.locations, *self.pinned.table(seen))
-        return design(self.locations, seen, self.epsilon, self.size)
+            return Codebook(self.locations, *self.pinned.table(count))
+        return design(self.locations, count, self.epsilon, self.size)
 
     def channel(self, length: int) -> CodewordResponse:
         """The law of the report."""
@@ -98,7 +98,7 @@ class Atlas(Mechanism):
     def _report(self, trajectory: Trajectory, choose: Choose) -> tuple[int, ...]:
         # The positions of control points depend on the public length alone.
         length = len(trajectory)
-        control = trajectory[control_positions(length, self.points_seen(length))]
+        control = trajectory[control_positions(length, self.n_control_points(length))]
         return (choose("journey", self.channel(length), control), length)
 
     def finish(self, released: Sequence[Any], choose: Choose) -> tuple[int, ...]:
@@ -132,8 +132,8 @@ class CodewordReports(ReportLaw):
         return self.mechanism.channel(self.length)
 
     @property
-    def seen(self) -> int:
-        return self.mechanism.points_seen(self.length)
+    def n_control_points(self) -> int:
+        return self.mechanism.n_control_points(self.length)
 
     def values(self, places: Ints, numbers: Ints | None = None) -> Ints:
         """Indices of the codewords that rows of locations represent; -1 where there is none."""

@@ -107,7 +107,7 @@ def numbered_nearest(locations: LocationSet, places: Ints, counts: Ints, numbers
         doubtful, _, number = scratch.doubt.tolist()
         near = NearestLocations(locations, int(counts[k]))(places[k])
         # The doubtful locations that are near by the reference get the remaining numbers.
-        remaining = np.sort(np.intersect1d(place.order[scratch.spot[:doubtful]], near))
+        remaining = np.sort(np.intersect1d(place.order[scratch.location[:doubtful]], near))
         ranks[k] = place.rank[remaining[number]]
     reported: Ints = place.order[ranks]
     return reported
