@@ -59,6 +59,8 @@ class Decoders:
     def of_values(self, length: int, values: Ints, law: ReportLaw) -> DecodedPoints:
         """Decode the values that reports of one length released under their law."""
         if law.whole:
+            # Decoders are keyed by their number of control points, and by whether the prior is
+            # left out, because it is for long trajectories only.
             codeword_law: Any = law
             control_points = law.n_control_points or length
             key = control_points, length > control_points
@@ -84,6 +86,7 @@ def groups_from(mechanism: Mechanism, counts: Counts) -> list[Group]:
     counts_by_law: dict[tuple[bool, int], dict[int, int]] = {}
     for length, values, n_reports in counts.by_length(mechanism):
         law: Any = mechanism.report_law(length)
+        # Lengths with one key share a law, so their counts of equal reports add up.
         key = law.whole, law.n_control_points or length
         laws.setdefault(key, law)
         totals = counts_by_law.setdefault(key, {})
