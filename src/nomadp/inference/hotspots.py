@@ -119,6 +119,7 @@ def _point_shares(
 def _point_tally(
     bootstrap: BootstrapFit, zone: Ints, at: str, size: int
 ) -> tuple[BootstrapFit, Tally]:
+    # A single point is a visit, but neither a start nor an end of a trajectory.
     points = _POINTS[at]
     selected = bootstrap if at == "visits" else of_trajectories(bootstrap)
     return selected, lambda rows: table_of(zone[rows[:, points]], size)

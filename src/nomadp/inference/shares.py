@@ -192,7 +192,7 @@ def _identifies_truths(group: Group) -> bool:
 def fewest_codewords(bootstrap: BootstrapFit) -> int | None:
     """The size of the smallest codebook of these reports; None for reports of single points."""
     evidence = [group.evidence for group in bootstrap.groups]
-    sizes = (one.outputs for one in evidence if isinstance(one, TrajectoryEvidence))
+    sizes = (item.outputs for item in evidence if isinstance(item, TrajectoryEvidence))
     return min(sizes, default=None)
 
 

@@ -177,4 +177,4 @@ def distance_rows_km(locations: LocationSet, secret: Secret) -> Floats:
     secrets = np.asarray(secret)
     if secrets.ndim == 0:
         return locations.distances_km(int(secrets))
-    return np.stack([locations.distances_km(int(one)) for one in secrets])
+    return np.stack([locations.distances_km(int(location)) for location in secrets])

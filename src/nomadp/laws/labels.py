@@ -2,8 +2,8 @@
 
 These are pure LDP protocols in the sense of Wang et al. (2017). Outputs that support the true
 label have weight `heavy`, all others `light`. The number of outputs that support a label is the
-same for every label, so the total is constant and the privacy loss is the ratio of the two
-weights. Any two labels are supported together by the same number of outputs, so a report
+same for every label, so the total is constant and the privacy loss is the log of the weights'
+ratio. Any two labels are supported together by the same number of outputs, so a report
 supports every other label with the same probability, and shares have unbiased estimates.
 """
 

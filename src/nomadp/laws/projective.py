@@ -60,7 +60,7 @@ class ProjectiveResponse(LabelLaw):
         return self._points_of(self.dimensions)
 
     def _points_of(self, dimensions: int) -> int:
-        """The number of points with so many coordinates: (q^t - 1) / (q - 1)."""
+        """The number of points with t coordinates: (q^t - 1) / (q - 1)."""
         return int((self.order**dimensions - 1) // (self.order - 1))
 
     @cached_property

@@ -96,7 +96,7 @@ class RankLaw(Channel):
 class TwoLevels(RankLaw):
     """Two weights: the ``near_count`` items nearest to the secret weigh more."""
 
-    near_count: int
+    near_count: int  # k; every secret has exactly k near items
 
     def __post_init__(self) -> None:
         check_share(self.share)

@@ -43,7 +43,7 @@ class Codebook:
                 code="codebook_invalid",
                 size=places,
             )
-        table.flags.writeable = False
+        table.flags.writeable = False  # codebooks are cached and shared
 
     @property
     def size(self) -> int:

@@ -72,6 +72,8 @@ class Atlas(Mechanism):
         return params if pinned is None else params | {"pinned": pinned.sha256}
 
     def split(self, length: int) -> Split:
+        # One draw uses all of epsilon: splitting it over points is what makes other mechanisms
+        # noisy.
         self.check_length(length)
         return Split(self.epsilon, (Step("journey", 0, 1, self.epsilon),))
 

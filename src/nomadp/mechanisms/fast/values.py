@@ -25,7 +25,7 @@ class Balls(NamedTuple):
     ball: Any  # (nodes, 4): centre and radius, where the Earth is the unit sphere
     nodes: Any  # (nodes, 3): first location, last + 1, left child (the right one follows) or 0
     borders: Any  # (sectors, 2): of geometry.sector_borders
-    levels: int  # the 2^levels cells are the nodes so many levels below the root
+    levels: int  # depth of the cells in the tree: there are 2^levels
     disc_sizes: Any  # (cells, sizes): of discs, as squared sines of half an angle
     disc_cells: Any  # (cells, sizes, blocks): cells, as bits, that such a disc may intersect
     sector_cells: Any  # (sectors, cells, blocks): cells that a cell may see in a sector

@@ -147,6 +147,7 @@ class FrequencyOracle(Mechanism):
 
     def labels_at(self, zones: Ints, hours: Ints | None) -> Ints:
         """Labels, from the zones of points (first axis) and the hours if they are used."""
+        # Labels number pairs of a place and a slot, with the slot varying fastest.
         place: Ints = self.place(zones)
         if self.slots is None or hours is None:
             return place

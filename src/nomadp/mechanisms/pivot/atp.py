@@ -55,8 +55,8 @@ class AnchoredPivotSampling(PivotSampling):
         super().__post_init__()
         if self.radius_km is not None and not 0 <= self.radius_km <= RADIUS_MAX_KM:
             raise InvalidArgument(
-                f"radius_km must be from 0 to {RADIUS_MAX_KM:,}, half the Earth's round, "
-                f"got radius_km={self.radius_km}",
+                f"radius_km must be from 0 to {RADIUS_MAX_KM:,}, half the Earth's "
+                f"circumference, got radius_km={self.radius_km}",
                 code="anchor_radius_out_of_range",
                 radius_km=self.radius_km,
                 most=RADIUS_MAX_KM,

@@ -81,5 +81,6 @@ class PublishedAnchoredPivotSampling(AddsTheTruth, AnchoredPivotSampling):
     warning: ClassVar[str] = _WARNING.format(name=name)
 
     def _disc(self, disc: Disc) -> Region:
+        # No disc in the region: distances are not measured from its edge, as in the paper.
         domain = self.locations.within(disc.anchor, disc.radius_km)
         return Region(domain, self.locations.diameter_km)

@@ -13,7 +13,7 @@ from nomadp.mechanisms.points.exp import PointByPoint
 __all__ = ["Order", "RankedPoints"]
 
 Order = Callable[[int], Callable[[Secret], Ints]]
-"""Maps a number of items to a function that lists so many, nearest to the secret first."""
+"""Maps a number n to a function that lists the n items nearest to a secret, nearest first."""
 
 
 @dataclass(frozen=True, kw_only=True)
