@@ -155,7 +155,8 @@ def _best_codebook(
     codebooks = [
         Codebook(locations, np.unique(table, axis=0).astype(np.int32)) for table in tables
     ]
-    scores = [best_near(book.distances_km(held_out.T), settings.gain) for book in codebooks]
+    distances_km = (codebook.distances_km(held_out.T) for codebook in codebooks)
+    scores = [best_near(distance_km, settings.gain) for distance_km in distances_km]
     best = min(range(len(codebooks)), key=lambda k: scores[k][1])
     near_count, error_km = scores[best]
     return Codebook(locations, codebooks[best].codewords, near_count, error_km / length)
