@@ -54,6 +54,7 @@ class Drawing:
 
         Only this `Choose` has it: draws from floats cannot be enumerated.
         """
+        # The upper 52 bits and the half fit a double exactly, so the number is never 0 or 1.
         return ((self._words.next() >> 12) + 0.5) * 2.0**-52
 
 
@@ -65,5 +66,6 @@ def draw(channel: Channel, secret: Secret, word: int) -> int:
 def draw_many(channel: Channel, secret: Secret, words: NDArray[np.uint64]) -> Ints:
     """The same as `draw` for many words and one secret, bit for bit."""
     cumulative = np.cumsum(channel.weights(secret))
+    # Targets are below the total, so there always is a cumulative weight above the target.
     target = high_product(words, int(cumulative[-1]))
     return channel.outputs[cumulative.searchsorted(target, side="right")]

@@ -63,8 +63,8 @@ def test_a_law_of_labels_costs_what_its_words_cost(size, share):
     """Its weights alone cost less: they leave out how words are rounded."""
     law, witness = law_of_labels(size, share), StepWitness()
     witness("label", law, np.arange(size))
-    assert law.bound < law.in_words <= exp_lower(share)
-    assert witness.steps["label"].worst_ratio >= law.in_words
+    assert law.bound < law.word_ratio <= exp_lower(share)
+    assert witness.steps["label"].worst_ratio >= law.word_ratio
     assert witness.flags == set()
 
 
@@ -73,7 +73,7 @@ def test_words_that_cost_more_than_the_weights_of_a_law_of_labels_are_flagged():
         """Of weights that keep the share, drawn by words that do not."""
 
         @property
-        def in_words(self):
+        def word_ratio(self):
             return exp_lower(self.share) + Fraction(1, 2**40)
 
     honest, witness = SubsetSelection(5, 2, Fraction(1)), StepWitness()

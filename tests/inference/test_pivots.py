@@ -15,9 +15,9 @@ from nomadp.engine import perturb_set
 from nomadp.errors import DomainError
 from nomadp.inference.pivots import (
     decode_released,
-    log_chance_fast,
-    log_chance_reference,
     log_likelihood,
+    log_probability_fast,
+    log_probability_reference,
 )
 from nomadp.inference.prior import Features, Prior, softmax
 from nomadp.laws import Disc, Exponential
@@ -108,8 +108,8 @@ def test_the_kernel_reads_the_law_as_it_is(disc):
     span_km = locations.diameter_km if disc is None else 2 * disc.radius_km
     channel = Exponential(locations, domain, span_km, Fraction(5), disc)
     for column, value in enumerate(domain.tolist()):
-        exact = log_chance_reference(channel, every, column)
-        assert log_chance_fast(channel, value) == pytest.approx(exact, abs=1e-7)
+        exact = log_probability_reference(channel, every, column)
+        assert log_probability_fast(channel, value) == pytest.approx(exact, abs=1e-7)
 
 
 @pytest.mark.parametrize("name", ["tp", "atp"])

@@ -109,8 +109,8 @@ def extremes(law):
 @pytest.mark.parametrize("size", [1, 2, 16, 256, 5000, 16384, 65536, 2**20, 3 * 10**6, 2**24])
 def test_at_any_size_words_keep_the_share(size, share):
     law = law_of_labels(size, share)
-    assert law.in_words <= exp_lower(share)
-    assert law.in_words >= 1
+    assert law.word_ratio <= exp_lower(share)
+    assert law.word_ratio >= 1
 
 
 def test_the_loss_in_words_takes_the_most_words_of_one_output_and_the_fewest_of_another():
@@ -120,7 +120,7 @@ def test_the_loss_in_words_takes_the_most_words_of_one_output_and_the_fewest_of_
     fewest, most = 2**64 // 3, 2**64 // 3 + 1
     # Three words in all; outside, two rows of numbers lead to each set.
     ratio = Fraction(inside * most * 2**64, (2**64 - inside) * 2 * 2**63 * fewest)
-    assert ratio <= law.in_words <= ratio * (1 + Fraction(1, 2**150))
+    assert ratio <= law.word_ratio <= ratio * (1 + Fraction(1, 2**150))
 
 
 def test_a_weight_that_gives_nothing_away_is_found_in_words():
@@ -131,7 +131,7 @@ def test_a_weight_that_gives_nothing_away_is_found_in_words():
     unit = 2**60
     heavy = math.floor(unit * exp_lower(law.share))
     vars(unpaid).update(size=1000, count=7, share=law.share, light=unit, heavy=heavy)
-    assert law.in_words < exp_lower(law.share) < unpaid.in_words
+    assert law.word_ratio < exp_lower(law.share) < unpaid.word_ratio
 
 
 @pytest.mark.parametrize("share", SHARES)

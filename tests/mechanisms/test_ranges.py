@@ -55,7 +55,7 @@ def assert_laws_hold(mechanism, trajectory):
             weight = channel.weights(secret)
             assert sum(weight.ravel().tolist()) == int(weight.sum()) < 2**63
         if channel.share:
-            assert channel.in_words <= exp_lower(channel.share)
+            assert channel.word_ratio <= exp_lower(channel.share)
 
 
 def small(name, **options):

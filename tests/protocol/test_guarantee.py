@@ -41,8 +41,8 @@ def test_the_largest_ratio_is_that_of_weights_or_of_words_whichever_is_more(
         NINE, mechanism, epsilon=4, purpose="A test.", end=30_000, start=29_990, **more
     )
     law = bundle.mechanism.report_law(bundle.report_length).channel
-    assert Guarantee(bundle).largest_ratio == max(law.bound, law.in_words)
-    for name in ("bound", "in_words"):
+    assert Guarantee(bundle).largest_ratio == max(law.bound, law.word_ratio)
+    for name in ("bound", "word_ratio"):
         with monkeypatch.context() as patched:
             patched.setattr(type(law), name, Fraction(1000))
             vars(law).pop(name, None)

@@ -235,7 +235,7 @@ def _answers(
         reports = reports_as(Header.made_by(mechanism), mechanism.locations, rows)
         answers["decoded"] = decode(mechanism, reports).locations
     answers["reported"] = reported
-    if isinstance(mechanism, Atlas) and length > mechanism.points_seen(length):
+    if isinstance(mechanism, Atlas) and length > mechanism.n_control_points(length):
         answers["without noise"] = _through_control_points(mechanism, true, length)
     answers["constant"] = np.full(len(reported), mechanism.locations.medoid)
     return answers
@@ -272,7 +272,7 @@ def _reported(mechanism: Mechanism, true: TrajectorySet, progress: Progress | No
 def _through_control_points(mechanism: Atlas, true: TrajectorySet, length: int) -> Ints:
     """The tracks as interpolated from their true control points."""
     rows = true.locations.reshape(-1, length)
-    control = rows[:, control_positions(length, mechanism.points_seen(length))]
+    control = rows[:, control_positions(length, mechanism.n_control_points(length))]
     tracks = interpolated(mechanism.locations, control.T, length).T
     return np.asarray(tracks, dtype=np.int64).reshape(-1)
 

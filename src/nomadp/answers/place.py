@@ -13,7 +13,7 @@ from nomadp.answers.share_columns import ShareColumns, reason_without_intervals
 from nomadp.errors import DomainError
 from nomadp.formats.zone_files import GeoObject
 from nomadp.inference.estimate import check_level
-from nomadp.inference.hotspots import asked_of, visit_shares, visit_tally
+from nomadp.inference.hotspots import point_kind, visit_shares, visit_tally
 from nomadp.inference.model import Model, mechanism_of
 from nomadp.inference.oracle_shares import label_places, oracle_hotspots
 from nomadp.inference.shares import Shares
@@ -159,7 +159,7 @@ def _shares_at(kind: str, model: Model, options: _Options, terms: Terms) -> Esti
     estimates = ShareColumns(shares, timed, level, withheld)
     facts = {
         "areas": areas.rule,
-        "at": asked_of(mechanism, at),
+        "at": point_kind(mechanism, at),
         "shrinkage_weight": shares.shrinkage_weight,
         **estimates.reliability,
         "poisoning_1pct": place_poisoning(model, areas, at, shares, timed=timed),

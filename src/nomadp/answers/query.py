@@ -19,7 +19,7 @@ from nomadp.answers.place import density, hotspots
 from nomadp.answers.synthetic import COLUMNS as SYNTHETIC_COLUMNS
 from nomadp.answers.synthetic import MAX_TRAJECTORIES, parse_start_time, synthesize
 from nomadp.errors import DomainError, SchemaError
-from nomadp.inference.hotspots import asked_of
+from nomadp.inference.hotspots import point_kind
 from nomadp.inference.model import Model, fit
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.oracles import FrequencyOracle
@@ -153,7 +153,7 @@ def shortest_query(mechanism: Mechanism, query: Mapping[str, Any]) -> dict[str, 
         return dict(query)
     defaults = dict(_QUERIES[options["kind"]].options)
     if "at" in defaults:
-        defaults["at"] = asked_of(mechanism, None)
+        defaults["at"] = point_kind(mechanism, None)
     if "areas" in defaults and isinstance(mechanism, FrequencyOracle):
         defaults["areas"] = mechanism.partition.rule
     return {name: value for name, value in options.items() if value != defaults.get(name)}

@@ -147,7 +147,7 @@ def _trajectories(model: Model, count: int, rng: Generator) -> list[Ints]:
     drawn: list[Ints] = []
     for length, number in zip(reports_by_length, n_drawn, strict=True):
         law = mechanism.report_law(length)
-        group = groups[law.seen or length]
+        group = groups[law.n_control_points or length]
         support = group.evidence.support
         expected = group.evidence.expected_counts(
             effective_prior(bootstrap.prior, bootstrap.baseline_prior, group), group.counts

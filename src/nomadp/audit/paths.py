@@ -248,7 +248,7 @@ def check_full_size(mechanism: Mechanism, length: int) -> FullSizeRow:
         return replace(row, refused=str(refusal))
     ratio, flags = Fraction(1), set()
     for _, channel in path.private_draws:
-        worst = _over_all_locations(channel).in_words
+        worst = _over_all_locations(channel).word_ratio
         if worst is None or worst > exp_lower(channel.share):
             flags.add("words")
         ratio *= worst or 1

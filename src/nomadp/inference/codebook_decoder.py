@@ -28,7 +28,7 @@ from nomadp.walks import public_walks
 __all__ = ["CodebookDecoder", "possible_trajectories"]
 
 WALKS_EACH, WALKS_LEAST, WALKS_MOST = 64, 8192, 32768
-"""The number of possible truths: per codeword, and its limits."""
+"""The number of possible truths: per codeword, at least and at most."""
 PRIOR_WEIGHT = 0.35
 """The weight of a fitted prior, mixed with the uniform one: a fitted prior also distinguishes
 truths between which no report can decide."""
@@ -64,6 +64,7 @@ class CodebookDecoder:
         if self.prior is None:
             return np.full(len(self.support), 1.0 / len(self.support))
         fitted = self.prior.weights(self.support)
+        # Exact posteriors use the fitted prior as it is; improved codewords a cautious mixture.
         if not self.returns_codeword:
             return fitted
         return PRIOR_WEIGHT * fitted + (1 - PRIOR_WEIGHT) / len(self.support)
@@ -87,15 +88,16 @@ class CodebookDecoder:
         """
         reports = np.asarray(indices, dtype=np.int64)
         check_indices(reports, self.channel.atlas)
-        distinct, which = np.unique(reports, return_inverse=True)
-        self._decode_distinct([one for one in distinct.tolist() if one not in self._decoded])
+        distinct, inverse = np.unique(reports, return_inverse=True)
+        self._decode_distinct([k for k in distinct.tolist() if k not in self._decoded])
         length = length or self.law.length
         shape = (len(distinct), self.channel.atlas.length)
         control, radius = np.empty(shape, dtype=np.int64), np.empty(shape)
         for row, report in enumerate(distinct.tolist()):
             control[row], radius[row] = self._decoded[report]
         table = interpolated(self.law.locations, control.T, length).T
-        return DecodedPoints(table[which], _between_km(radius.T, length)[which], self.level)
+        radius_km = _interpolated_km(radius.T, length)
+        return DecodedPoints(table[inverse], radius_km[inverse], self.level)
 
     def _decode_distinct(self, reports: list[int]) -> None:
         if not reports:
@@ -116,6 +118,7 @@ class CodebookDecoder:
         self, evidence: TrajectoryEvidence, position: int
     ) -> tuple[Ints, Floats]:
         """The estimate and the credible radius of every report at one position."""
+        # The posterior of a trajectory, summed over all that have the same place here.
         places, label = np.unique(self.support[:, position], return_inverse=True)
         answers = Answers(self.law.locations, places)
         best, radius = [], []
@@ -126,6 +129,8 @@ class CodebookDecoder:
                 best.append(answers.best(mass))
             else:
                 best.append(self.channel.atlas.codewords[evidence.reports[rows], position])
+                # Another answer replaces the codeword only if it is better beyond the Monte
+                # Carlo error of the support.
                 if self.prior is not None and not self.prior.is_public:
                     noise = evidence.posterior_variance(self.weights, label, len(places), rows)
                     best[-1] = answers.improved(best[-1].astype(np.int64), mass, noise)
@@ -157,7 +162,7 @@ def check_indices(reports: Ints, atlas: Codebook) -> None:
         )
 
 
-def _between_km(radius: Floats, length: int) -> Floats:
+def _interpolated_km(radius: Floats, length: int) -> Floats:
     """The radius at every position, (reports, length); between control points the larger one.
 
     Points between control points were not reported, so their radius has no guaranteed level.

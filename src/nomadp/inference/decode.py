@@ -59,8 +59,10 @@ class Decoders:
     def of_values(self, length: int, values: Ints, law: ReportLaw) -> DecodedPoints:
         """Decode the values that reports of one length released under their law."""
         if law.whole:
+            # Decoders are keyed by their number of control points, and by whether the prior is
+            # left out, because it is for long trajectories only.
             codeword_law: Any = law
-            control_points = law.seen or length
+            control_points = law.n_control_points or length
             key = control_points, length > control_points
             if key not in self._by_law:
                 prior = None if length > control_points else self.prior
@@ -84,7 +86,8 @@ def groups_from(mechanism: Mechanism, counts: Counts) -> list[Group]:
     counts_by_law: dict[tuple[bool, int], dict[int, int]] = {}
     for length, values, n_reports in counts.by_length(mechanism):
         law: Any = mechanism.report_law(length)
-        key = law.whole, law.seen or length
+        # Lengths with one key share a law, so their counts of equal reports add up.
+        key = law.whole, law.n_control_points or length
         laws.setdefault(key, law)
         totals = counts_by_law.setdefault(key, {})
         for value, count in zip(values.tolist(), n_reports.tolist(), strict=True):

@@ -121,17 +121,20 @@ class Fitter:
 
     def _selected(self) -> Fit:
         """The fit with the best held-out log-likelihood; also sets ``effect_std``."""
+        # Step 1: the public model, random walks between equally popular places.
         halves = _halves(self._counts)
         walk = Fit(*np.zeros((2, len(self._features))))
         if sum(float(count.sum()) for count in self._counts) < REPORTS_MIN:
             return walk
-        # Two models without parameters that depend on reports.
+        # Step 2: independent uniform points, the other model that reports do not influence.
         best, log_likelihoods = walk, self._held_out_log_likelihoods((walk, walk))
         independent = uniform_fit(self._rows, self._counts)
         candidate = self._held_out_log_likelihoods((independent, independent))
         if _is_better(candidate, log_likelihoods, halves):
             best, log_likelihoods = independent, candidate
-        # Fitted models, from small to large effects; each fit starts from the one before.
+        # Step 3: fitted models, from small to large effects; each fit starts from the previous
+        # one. Once a positive effect size was accepted, the first one that is no improvement
+        # ends the search.
         fits: _Pair | None = None
         for effect_std in EFFECT_STDS:
             fits = self._fit_halves(halves, effect_std, fits)
@@ -173,6 +176,7 @@ class Fitter:
 
 def _halves(counts: list[Floats]) -> _Halves:
     """A random partition of the reports into two halves."""
+    # Each report goes to either half with probability 1/2, as if they were single reports.
     rng = np.random.default_rng(_SPLIT_SEED)
     first = [rng.binomial(count.astype(np.int64), 0.5).astype(np.float64) for count in counts]
     return first, [count - half for count, half in zip(counts, first, strict=True)]
@@ -186,5 +190,6 @@ def _is_better(candidate: Floats, current: Floats, halves: _Halves) -> bool:
     counts = np.concatenate([*halves[1], *halves[0]])
     gains = candidate - current
     mean = counts @ gains / counts.sum()
-    std_error = np.sqrt(counts @ (gains - mean) ** 2)  # of the sum of all gains
+    # Reports are independent, so the variance of the sum is the sum of squared deviations.
+    std_error = np.sqrt(counts @ (gains - mean) ** 2)
     return bool(counts @ gains > STD_ERRORS_MIN * std_error)

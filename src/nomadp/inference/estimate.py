@@ -115,17 +115,18 @@ class Answers:
         by_answer = np.argsort(answers, kind="stable")  # equal answers share sorted distances
         for start in range(0, len(answers), _AT_ONCE):
             batch = by_answer[start : start + _AT_ONCE]
-            distinct, which = np.unique(answers[batch], return_inverse=True)
-            rows = [self.locations.distances_km(one)[self.places] for one in distinct.tolist()]
+            distinct, inverse = np.unique(answers[batch], return_inverse=True)
+            rows = [self.locations.distances_km(k)[self.places] for k in distinct.tolist()]
             distance = np.stack(rows)
             order = np.argsort(distance, axis=1)
             inside = np.cumsum(
-                np.take_along_axis(mass[batch], order[which], axis=1), axis=1, dtype=float
+                np.take_along_axis(mass[batch], order[inverse], axis=1), axis=1, dtype=float
             )
+            # The first distance at which the cumulated posterior reaches the level.
             # Rounding may leave the sum just below a level of 1: the last place is enough.
             short = inside < level * inside[:, -1:] * (1 - 1e-6)
             last = np.minimum(short.sum(axis=1), distance.shape[1] - 1)
-            radius[batch] = distance[which, order[which, last]]
+            radius[batch] = distance[inverse, order[inverse, last]]
         return radius
 
 

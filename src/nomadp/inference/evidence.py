@@ -64,6 +64,7 @@ class Evidence(ABC):
 
     def expected_counts(self, prior: Floats, counts: Floats) -> Floats:
         """The expected number of reports that come from each truth (the E step of EM)."""
+        # sum over reports y of counts[y] * prior(x) P(y | x) / P(y), by Bayes' theorem.
         return prior * self.weighted_likelihood(counts / self.marginals(prior))
 
     @abstractmethod
@@ -116,6 +117,7 @@ class TrajectoryEvidence(Evidence):
         return near_matrix(self.channel, self.support, self.reports)
 
     def marginals(self, prior: Floats) -> Floats:
+        # P(y) = sum of prior(x) P(y | x), where P(y | x) = floor (1 + gain [y near x]).
         near = self._near_transposed.T @ prior  # a view: fitting needs no second copy
         values: Floats = self._floor * (prior.sum() + self.gain * near)
         return values

@@ -77,19 +77,25 @@ def oracle_shares(
 ) -> OracleShares:
     """Shares from ``total`` reports, of which ``support[k]`` support label k."""
     _check(support, total, true_chance - other_chance, levels)
+    # Step 1: the raw estimates of labels and of target shares, with their variances.
     target, gap = levels.target, true_chance - other_chance
     # The standard unbiased estimator (C / n - q) / (p - q), and its exact variance.
     label_estimates = (support / total - other_chance) / gap
     unbiased = _sums(target, label_estimates)
-    none, one = _variances(np.bincount(target), len(support), true_chance, other_chance)
-    variance_at_zero, variance_slope = none / (total * gap**2), (one - none) / (total * gap**2)
+    without, with_true = _support_variances(
+        np.bincount(target), len(support), true_chance, other_chance
+    )
+    variance_at_zero = without / (total * gap**2)
+    variance_slope = (with_true - without) / (total * gap**2)
     baseline = _sums(target, levels.baseline / levels.baseline.sum())
     noise = other_chance * (1 - other_chance) / (total * gap**2)
-    # The last term is the sampling variance: even exact reports come from a sample of people.
+    # Step 2: shrink by levels, and add heavy hitters. The last term of the variance is the
+    # sampling variance: even exact reports come from a sample of people.
     variance_per_share = (1 - true_chance - other_chance) / (total * gap) + 1 / total
     split = _hierarchical_shrinkage(label_estimates, levels, noise, variance_per_share)
     split = with_heavy_hitters(split, unbiased, (variance_at_zero, variance_slope + 1 / total))
-    # How much of the raw effect is left: the projection of the shrunken on the raw one.
+    # Step 3: mix in the raw estimates where shrinkage has nearly vanished. The shrinkage weight
+    # is the part of the raw effect that is left: the projection of the shrunken one on it.
     effect, raw_effect = split - baseline, unbiased - baseline
     projection = effect @ raw_effect / max(float(raw_effect @ raw_effect), _SHARE_MIN)
     shrinkage_weight = float(np.clip(projection, 0, 1))
@@ -111,6 +117,7 @@ def oracle_shares(
 
 def nearest_shares(values: Floats) -> Floats:
     """The Euclidean projection onto the probability simplex (Duchi et al. 2008, figure 1)."""
+    # The projection subtracts a threshold and cuts off at 0; this finds the threshold.
     order = np.sort(values)[::-1]
     threshold = (np.cumsum(order) - 1) / np.arange(1, len(order) + 1)
     last = np.flatnonzero(order > threshold)[-1]
@@ -142,26 +149,29 @@ def _numbered(group: Ints) -> Ints:
     return number.astype(np.int64)
 
 
-def _variances(labels: Ints, size: int, p: float, q: float) -> tuple[Floats, Floats]:
-    """The variance of the number of supported labels of m, without and with the true one.
+def _support_variances(labels: Ints, size: int, p: float, q: float) -> tuple[Floats, Floats]:
+    """The variance of how many of m labels a report supports, without and with the true one.
 
     Exact for one label, and for several under subset selection, where every report supports the
     same number of labels; under projective response exact on average over groups of labels.
     """
-    # Covariances follow from the fixed number of supported labels.
+    # The fixed number of supported labels determines how probably two labels are supported
+    # together, and so their covariances: of the true label and another, and of two others.
     expected_labels = p + (size - 1) * q
-    with_true = p * (expected_labels - 1) / max(size - 1, 1) - p * q
-    two_others = (expected_labels - 1) * (expected_labels - 2 * p) / max(
+    cov_with_true = p * (expected_labels - 1) / max(size - 1, 1) - p * q
+    cov_of_others = (expected_labels - 1) * (expected_labels - 2 * p) / max(
         (size - 1) * (size - 2), 1
     ) - q * q
     others = labels - 1
-    none = labels * (q * (1 - q) + others * two_others)
-    one = p * (1 - p) + others * (q * (1 - q) + 2 * with_true + (others - 1) * two_others)
-    return np.maximum(none, 0.0), np.maximum(one, 0.0)
+    without = labels * (q * (1 - q) + others * cov_of_others)
+    with_true = p * (1 - p) + others * (
+        q * (1 - q) + 2 * cov_with_true + (others - 1) * cov_of_others
+    )
+    return np.maximum(without, 0.0), np.maximum(with_true, 0.0)
 
 
 class _Level(NamedTuple):
-    """How one level splits the groups of the level above."""
+    """The splits of the groups of the level above: public and expected ones."""
 
     parent: Ints
     public: Floats
@@ -187,6 +197,7 @@ def _hierarchical_shrinkage(
                 "every level must refine the groups of the level above",
                 code="levels_not_nested",
             )
+        # Public split: the baseline. Observed split: the raw estimates of the parts.
         estimates, public = _sums(group, unbiased), _sums(group, levels.baseline)
         public /= _sums(parent, public)[parent]
         expected, whole = public.copy(), share[parent]
@@ -209,7 +220,7 @@ def _hierarchical_shrinkage(
             )
             # The last part follows from the others, so n parts carry the evidence of n - 1.
             log_evidence += float(log_ratio @ (1 - 1 / n_parts[divided]))
-            expected /= _sums(parent, expected)[parent]
+            expected /= _sums(parent, expected)[parent]  # posterior means need not add up to 1
         fits.append(
             _Level(parent, public, expected, len(divided) - len(np.unique(parent[divided])))
         )

@@ -25,12 +25,12 @@ from nomadp.unit_square import UnitSquare
 from nomadp.zones import Zones
 
 __all__ = [
-    "asked_of",
+    "point_kind",
     "cell_shares",
     "flow_shares",
     "flow_tally",
     "location_shares",
-    "moving",
+    "of_trajectories",
     "trip_shares",
     "visit_shares",
     "visit_tally",
@@ -48,7 +48,7 @@ def visit_shares(
     mechanism = model.mechanism
     if isinstance(mechanism, FrequencyOracle):
         return oracle_hotspots(mechanism, model.counts, zones_for(mechanism, zones), at)
-    return _point_shares(_bootstrap_of(model), _zone(model, zones), _checked(at))
+    return _point_shares(_bootstrap_of(model), _zone(model, zones), _valid_kind(at))
 
 
 def visit_tally(
@@ -56,17 +56,17 @@ def visit_tally(
 ) -> tuple[BootstrapFit, Tally]:
     """The bootstrap fit that `visit_shares` uses, and the labels that it counts."""
     zone = _zone(model, zones)
-    return _point_tally(_bootstrap_of(model), zone, _checked(at), int(zone.max()) + 1)
+    return _point_tally(_bootstrap_of(model), zone, _valid_kind(at), int(zone.max()) + 1)
 
 
-def asked_of(mechanism: Mechanism, at: str | None) -> str:
-    """Which points of trajectories the shares are about: visits, starts or ends."""
+def point_kind(mechanism: Mechanism, at: str | None) -> str:
+    """The points of trajectories whose shares are estimated: visits, starts or ends."""
     if not isinstance(mechanism, FrequencyOracle):
-        return _checked(at)
+        return _valid_kind(at)
     return at or ("starts" if mechanism.name == "trips" else mechanism.name)
 
 
-def _checked(at: str | None) -> str:
+def _valid_kind(at: str | None) -> str:
     if at not in (None, *_POINTS):
         raise DomainError(
             f"at must be one of {', '.join(_POINTS)}, got {str(at)[:80]}",
@@ -119,8 +119,9 @@ def _point_shares(
 def _point_tally(
     bootstrap: BootstrapFit, zone: Ints, at: str, size: int
 ) -> tuple[BootstrapFit, Tally]:
+    # A single point is a visit, but neither a start nor an end of a trajectory.
     points = _POINTS[at]
-    selected = bootstrap if at == "visits" else moving(bootstrap)
+    selected = bootstrap if at == "visits" else of_trajectories(bootstrap)
     return selected, lambda rows: table_of(zone[rows[:, points]], size)
 
 
@@ -139,7 +140,7 @@ def flow_shares(model: Model, zones: str | Zones | None = None) -> Shares:
 
 def flow_tally(model: Model, zones: Zones) -> tuple[BootstrapFit, Tally]:
     """The bootstrap fit that `flow_shares` uses, and the labels that it counts."""
-    return moving(_bootstrap_of(model)), _pair_tally(zones.of, len(zones))
+    return of_trajectories(_bootstrap_of(model)), _pair_tally(zones.of, len(zones))
 
 
 def trip_shares(bootstrap: BootstrapFit, granularity: int) -> Shares:
@@ -152,30 +153,31 @@ def _pair_shares(bootstrap: BootstrapFit, zone: Ints, size: int | None = None) -
     """The baseline has uniform and independent origins and destinations."""
     zones = int(zone.max()) + 1 if size is None else size
     places = np.bincount(zone, minlength=zones)
-
     n_pairs = np.outer(places, places).reshape(-1)
+    # The relative variance of a product of independent factors is about the sum of theirs.
     variances = np.add.outer(relative_variance(places), relative_variance(places)).reshape(-1)
-    return estimated_shares(moving(bootstrap), _pair_tally(zone, zones), n_pairs, variances)
+    return estimated_shares(
+        of_trajectories(bootstrap), _pair_tally(zone, zones), n_pairs, variances
+    )
 
 
 def _pair_tally(zone: Ints, zones: int) -> Tally:
     return lambda rows: table_of(zones * zone[rows[:, :1]] + zone[rows[:, -1:]], zones**2)
 
 
-def moving(bootstrap: BootstrapFit) -> BootstrapFit:
+def of_trajectories(bootstrap: BootstrapFit) -> BootstrapFit:
     """The fit, restricted to reports of whole trajectories: single points have no trips."""
-    moving_groups = [
+    selected = [
         k for k, group in enumerate(bootstrap.groups) if group.evidence.support.shape[1] > 1
     ]
-    if not moving_groups:
+    if not selected:
         raise DomainError(
             "trips need reports of whole trajectories of at least 2 locations, got none; "
             "mechanisms that perturb each point separately do not report any",
             code="reports_of_points",
         )
     resamples = tuple(
-        (tuple(groups[k] for k in moving_groups), prior)
-        for groups, prior in bootstrap.resamples
+        (tuple(groups[k] for k in selected), prior) for groups, prior in bootstrap.resamples
     )
-    groups = tuple(bootstrap.groups[k] for k in moving_groups)
+    groups = tuple(bootstrap.groups[k] for k in selected)
     return replace(bootstrap, groups=groups, resamples=resamples)

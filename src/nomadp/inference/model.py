@@ -95,7 +95,7 @@ class Model:
     @classmethod
     def read(cls, path: AnyPath, mechanism: Mechanism, counts: Counts | None = None) -> "Model":
         """Load a model of this mechanism and, if given, of these counts; refuse others."""
-        arrays = _loaded(Path(path))
+        arrays = _read_arrays(Path(path))
         try:
             facts = json.loads(bytes(arrays["facts"]))
             if facts["format"] != FORMAT:
@@ -111,10 +111,13 @@ class Model:
                     "again",
                     code="model_of_other_mechanism",
                 )
+            # A model has its own counts, so that it can be queried without the reports.
             table = zip(*(arrays[name].tolist() for name in _CELLS), strict=True)
             law = mechanism.identity
             own = Counts({(law, length, value): count for length, value, count in table})
-            bootstrap = _loaded_fit(mechanism, own, arrays, facts) if facts["priors"] else None
+            bootstrap = (
+                _read_bootstrap(mechanism, own, arrays, facts) if facts["priors"] else None
+            )
         except (KeyError, ValueError, TypeError, IndexError) as error:
             if isinstance(error, DomainError):
                 raise
@@ -183,6 +186,7 @@ _CELLS = ("length", "value", "count")
 
 
 def _arrays(model: Model) -> dict[str, Any]:
+    # The names of arrays and facts belong to `FORMAT`: other names need a new format.
     rows = sorted((*cell[1:], count) for cell, count in model.counts.cells.items())
     columns = np.array(rows, dtype=np.int64).reshape(-1, 3).T
     arrays: dict[str, Any] = dict(zip(_CELLS, columns, strict=True))
@@ -212,7 +216,7 @@ def _arrays(model: Model) -> dict[str, Any]:
     return arrays
 
 
-def _loaded_fit(
+def _read_bootstrap(
     mechanism: Mechanism, counts: Counts, arrays: Mapping[str, Any], facts: Mapping[str, Any]
 ) -> BootstrapFit:
     features = Features(mechanism.locations)
@@ -238,7 +242,7 @@ def _loaded_fit(
     )
 
 
-def _loaded(path: Path) -> dict[str, Any]:
+def _read_arrays(path: Path) -> dict[str, Any]:
     code, reason = "not_a_model", "is damaged or not one"
     try:
         size = path.stat().st_size

@@ -106,6 +106,7 @@ def _log_evidence(model: _Moments, observed: Floats) -> float:
         covariance = (
             model.noise + model.step_covariance + effect_std**2 * model.place_covariance
         )
+        # Log density of a normal distribution, without the constant that both models share.
         root = np.linalg.cholesky(covariance)
         units = np.linalg.solve(root, residual)
         log_determinant = float(np.log(np.diag(root)).sum())

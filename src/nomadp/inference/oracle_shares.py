@@ -32,20 +32,20 @@ def zones_for(oracle: FrequencyOracle, zones: str | Zones | None) -> Zones:
     own = oracle.partition
     if zones is None:
         return own
-    wanted = zones_on(own.locations, zones)
-    _zone_of_zone(own, wanted)
-    return wanted
+    target = zones_on(own.locations, zones)
+    _zone_of_zone(own, target)  # refuses zones that are no unions
+    return target
 
 
 def zones_on(locations: LocationSet, zones: str | Zones) -> Zones:
     """Zones of this location set, or those that a rule defines on it."""
-    made = zones_of(locations, zones) if isinstance(zones, str) else zones
-    if made.locations != locations:
+    partition = zones_of(locations, zones) if isinstance(zones, str) else zones
+    if partition.locations != locations:
         raise DomainError(
             "zones must be of the location set that reports were made with",
             code="zones_of_other_locations",
         )
-    return made
+    return partition
 
 
 def oracle_hotspots(
@@ -120,6 +120,7 @@ def _shares(
 ) -> OracleShares:
     support, total = support_in(oracle, counts)
     _, slot = _label_parts(oracle)
+    # Times are the finest level: they split the share of each place.
     if timed:
         groups, target = [*groups, target], target * (slot.max() + 1) + slot
     law = oracle.channel
@@ -134,6 +135,7 @@ def _shares(
 
 def support_in(oracle: FrequencyOracle, counts: Counts) -> tuple[Ints, int]:
     """The number of reports that support each label, and the number of reports."""
+    # Reports of all lengths have one law, so their values are counted together.
     columns = [np.zeros((2, 0), dtype=np.int64)]
     columns += [np.stack(pair) for _, *pair in counts.by_length(oracle)]
     values, n_reports = np.concatenate(columns, axis=1)
@@ -152,21 +154,23 @@ def _baseline(oracle: FrequencyOracle) -> Floats:
     size = np.bincount(oracle.partition.of).astype(np.float64)
     if oracle.name == "trips":
         size = np.outer(size, size).reshape(-1)
+    # Times are uniform, so a place has the same share in each of its slots.
     place, _ = _label_parts(oracle)
     baseline: Floats = size[place] / size[place].sum()
     return baseline
 
 
-def _zone_of_zone(own: Zones, wanted: Zones) -> Ints:
-    """The wanted zone that contains each zone."""
+def _zone_of_zone(own: Zones, target: Zones) -> Ints:
+    """The target zone that contains each zone."""
+    # The target zone of one location of each zone; all its other locations must agree.
     _, first = np.unique(own.of, return_index=True)
-    zone: Ints = wanted.of[first]
-    if not np.array_equal(zone[own.of], wanted.of):
+    zone: Ints = target.of[first]
+    if not np.array_equal(zone[own.of], target.of):
         raise DomainError(
             f"zones must be those of the reports ({own.rule}) or unions of them, got "
-            f"{wanted.rule}, which divides some of them; choose other zones, or collect again",
+            f"{target.rule}, which divides some of them; choose other zones, or collect again",
             code="zones_not_nested",
             queried=own.rule,
-            zones=wanted.rule,
+            zones=target.rule,
         )
     return zone

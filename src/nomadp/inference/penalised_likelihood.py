@@ -35,7 +35,7 @@ STEP_EFFECT_STD = 1.0
 """The prior standard deviation of the log-odds of a step length: weakly informative."""
 PASSES = 2
 """Alternations between the effects and the baseline, which depend on each other."""
-_RIDGE = 1e-4  # keeps scores at 0 that nothing depends on
+_RIDGE = 1e-4  # keeps scores at 0 on which no trajectory depends
 
 Counts = Sequence[Floats]
 
@@ -99,15 +99,17 @@ def fit_scores(
     """The posterior mode of the scores, for effects with this standard deviation."""
     is_step, history, converged = rows[0].is_step, None, True
     scores, baseline, *_ = start or uniform_fit(rows, counts, steps=False)
+    # The score of a place is its baseline plus an effect with prior mean 0. The score of a step
+    # length has itself the prior mean 0.
     effect_stds = np.where(is_step, STEP_EFFECT_STD, effect_std)
     for _ in range(PASSES):
-        places = np.where(is_step, 0.0, baseline)
+        prior_mean = np.where(is_step, 0.0, baseline)
         start_effects = np.where(is_step, scores, scores - baseline)
-        normal_prior = places, effect_stds
+        normal_prior = prior_mean, effect_stds
         mode, values, converged = _posterior_mode(rows, counts, normal_prior, start_effects)
         history = history or values
         # With other step lengths the walks prefer other places: fit the baseline again.
-        effects = np.where(is_step, 0.0, mode - places)
+        effects = np.where(is_step, 0.0, mode - prior_mean)
         baseline = _baseline_scores(rows, counts, np.where(is_step, mode, baseline), ~is_step)
         scores = baseline + effects
     return Fit(scores, baseline, history or (), converged)
@@ -127,12 +129,14 @@ def _baseline_scores(rows: Sequence[Rows], counts: Counts, start: Floats, free: 
     weights = np.array([count.sum() for count in counts])
     weights /= weights.sum()
 
+    # The log-likelihood per trajectory of an exponential family, eta . scores - log Z(scores),
+    # where eta are the expected features. Its gradient is eta minus those of the model.
     def objective(scores: Floats) -> tuple[float, Floats]:
         penalised = np.where(free, scores, 0.0)
         total, gradient = -_RIDGE / 2 * float(penalised @ penalised), -_RIDGE * penalised
         for row, weight in zip(rows, weights, strict=True):
             log_odds = row.matrix @ scores
-            top = log_odds.max()
+            top = log_odds.max()  # log-sum-exp without overflow
             log_partition = top + np.log(np.exp(log_odds - top).sum())
             total += weight * float(row.uniform_counts @ scores - log_partition)
             gradient += weight * (row.uniform_counts - row.transposed @ softmax(log_odds))
@@ -151,6 +155,7 @@ def _posterior_mode(
     mean, effect_stds = prior
     n_reports = sum(float(count.sum()) for count in counts)
 
+    # Per report, so that the tolerances of `maximise` mean the same for any number of reports.
     def objective(units: Floats) -> tuple[float, Floats]:
         total, gradient = _log_likelihood(rows, counts, mean + effect_stds * units)
         total -= float(units @ units) / 2
@@ -173,6 +178,7 @@ def _log_likelihood(
     def of_group(row: Rows, count: Floats) -> tuple[float, Floats]:
         prior = softmax(row.matrix @ scores)
         marginal = row.evidence.marginals(prior)
+        # E step: the expected number of reports from each truth.
         expected_counts = prior * row.evidence.weighted_likelihood(count / marginal)
         gradient: Floats = row.transposed @ (expected_counts - count.sum() * prior)
         return float(count @ np.log(marginal)), gradient

@@ -59,7 +59,7 @@ def decode_released(
     transcripts = map(Transcript, reports.lengths.tolist(), reports.transcripts)
     bad, best, radius = [], [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
     with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
-        for likelihood in threads.map(lambda one: _if_possible(mechanism, one), transcripts):
+        for likelihood in threads.map(lambda t: _if_possible(mechanism, t), transcripts):
             bad.append(likelihood is None)
             if likelihood is not None:
                 # Bayes' theorem in logarithms, one row for each position.
@@ -67,8 +67,8 @@ def decode_released(
                 mass = np.stack(rows).astype(np.float32)
                 best.append(answers.best(mass))
                 radius.append(answers.radius_km(mass, best[-1], level))
-    kept = reports.without(np.array(bad, dtype=bool), IMPOSSIBLE)
-    return kept, DecodedPoints(np.concatenate(best), np.concatenate(radius), level)
+    possible = reports.without(np.array(bad, dtype=bool), IMPOSSIBLE)
+    return possible, DecodedPoints(np.concatenate(best), np.concatenate(radius), level)
 
 
 def _if_possible(mechanism: PivotSampling, transcript: Transcript) -> Floats | None:
@@ -81,13 +81,14 @@ def _if_possible(mechanism: PivotSampling, transcript: Transcript) -> Floats | N
 
 def log_likelihood(mechanism: PivotSampling, transcript: Transcript) -> Floats:
     """The log-likelihood of each location at each position, (n, m), up to constants by row."""
-    reading = _Reading(transcript, len(mechanism.locations))
-    every = np.arange(len(mechanism.locations))
-    possible = np.tile(every, (transcript.length, 1)).view(_Possible)
-    reading.each(mechanism.parts(possible))
-    if next(reading.released, None) is not None:
+    # Run the program on all locations at once: one column for each, as the auditor does.
+    replay = _Replay(transcript, len(mechanism.locations))
+    locations = np.arange(len(mechanism.locations))
+    possible = np.tile(locations, (transcript.length, 1)).view(_Possible)
+    replay.each(mechanism.parts(possible))
+    if next(replay.released, None) is not None:
         raise _mismatch()
-    return reading.found
+    return replay.log_likelihood
 
 
 class _Possible(np.ndarray[Any, Any]):
@@ -96,18 +97,18 @@ class _Possible(np.ndarray[Any, Any]):
     position: int
 
     def __getitem__(self, index: Any) -> Any:
-        found = super().__getitem__(index)
+        item = super().__getitem__(index)
         if self.ndim == 2 and isinstance(index, int):
-            found.position = index
-        return found
+            item.position = index
+        return item
 
 
-class _Reading:
-    """Replays a transcript: returns the released values, and adds up their log-likelihood."""
+class _Replay:
+    """A `Choose` that returns released values, and adds up their log-likelihood by position."""
 
     def __init__(self, transcript: Transcript, size: int) -> None:
         self.released: Iterator[int] = iter(transcript.released)
-        self.found: Floats = np.zeros((transcript.length, size))
+        self.log_likelihood: Floats = np.zeros((transcript.length, size))
         self._position = 0
 
     def __call__(self, step: str, channel: Channel, secret: Secret) -> int:
@@ -115,10 +116,12 @@ class _Reading:
         if value is None:
             raise _mismatch()
         if step not in SHARED_STEPS:
-            self.found[self._position] += _log_chance(channel, np.asarray(secret), value)
+            log_probability = _log_probability(channel, np.asarray(secret), value)
+            self.log_likelihood[self._position] += log_probability
         return value
 
     def each(self, parts: Sequence[Part[T]]) -> list[T]:
+        # Steps inside a part, such as sectors derived from the point, keep its position.
         results = []
         for program, secret in parts:
             self._position = getattr(secret, "position", self._position)
@@ -126,35 +129,37 @@ class _Reading:
         return results
 
 
-def _log_chance(channel: Channel, secret: Ints, value: int) -> Floats:
+def _log_probability(channel: Channel, secret: Ints, value: int) -> Floats:
     column = np.flatnonzero(channel.outputs == value)
     if len(column) != 1:
         raise _mismatch()
     if isinstance(channel, Exponential) and has_numba() and has_tables(channel.locations):
-        return log_chance_fast(channel, value)
-    return log_chance_reference(channel, secret, int(column[0]))
+        return log_probability_fast(channel, value)
+    return log_probability_reference(channel, secret, int(column[0]))
 
 
-def log_chance_reference(channel: Channel, secret: Ints, column: int) -> Floats:
+def log_probability_reference(channel: Channel, secret: Ints, column: int) -> Floats:
     """The law's own log-probability of one output, for each secret."""
     weight = channel.weights(secret)
-    found: Floats = np.log(weight[:, column] / weight.sum(axis=1))
-    return found
+    log_probability: Floats = np.log(weight[:, column] / weight.sum(axis=1))
+    return log_probability
 
 
-def log_chance_fast(channel: Exponential, value: int) -> Floats:
+def log_probability_fast(channel: Exponential, value: int) -> Floats:
     """The same for every location as the secret, from tables or by a kernel."""
-    if channel.disc is None:  # then a weight does not depend on the domain
-        every = np.arange(len(channel.locations))
-        weight = _weight_table(replace(channel, domain=every))
-        found: Floats = np.log(weight[:, value] / weight[:, channel.domain].sum(axis=1))
-        return found
-    from nomadp.mechanisms.pivot.kernel_chances import log_chances
+    # Without a disc, weights do not depend on the domain: one table serves all domains.
+    if channel.disc is None:
+        locations = np.arange(len(channel.locations))
+        weight = _weight_table(replace(channel, domain=locations))
+        total = weight[:, channel.domain].sum(axis=1)
+        log_probability: Floats = np.log(weight[:, value] / total)
+        return log_probability
+    from nomadp.mechanisms.pivot.kernel_likelihood import log_likelihoods
 
     law = (channel.scale_per_km, ceiling(channel.share))
     distance_km = tables_of(channel.locations).distance_km
     disc = (channel.disc.anchor, channel.disc.radius_km)
-    return np.asarray(log_chances(distance_km, channel.domain, law, disc, value))
+    return np.asarray(log_likelihoods(distance_km, channel.domain, law, disc, value))
 
 
 @lru_cache(maxsize=4)

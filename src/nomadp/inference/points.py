@@ -53,10 +53,11 @@ class PointDecoder:
 
     @cached_property
     def _table(self) -> tuple[Ints, Floats]:
-        every = np.arange(len(self.law.locations))
-        evidence = point_evidence(self.law, every)
-        mass = evidence.posterior(self.weights, every, len(every), slice(None))
-        answers = Answers(self.law.locations, every)
+        # The posterior of every possible report, (reports, locations): Bayes' theorem once.
+        locations = np.arange(len(self.law.locations))
+        evidence = point_evidence(self.law, locations)
+        mass = evidence.posterior(self.weights, locations, len(locations), slice(None))
+        answers = Answers(self.law.locations, locations)
         best = answers.best(mass)
         return best, answers.radius_km(mass, best, self.level)
 

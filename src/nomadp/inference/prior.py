@@ -34,7 +34,7 @@ class Features:
     """The features of trajectories: cells they visit, and bins of their step lengths."""
 
     locations: LocationSet
-    _known: list[tuple[Ints, "FeatureTable"]] = field(
+    _tables: list[tuple[Ints, "FeatureTable"]] = field(
         default_factory=list, init=False, repr=False
     )
 
@@ -57,12 +57,13 @@ class Features:
 
     def table(self, support: Ints) -> "FeatureTable":
         """How often each trajectory (row) has each feature (column); cached by support."""
-        cached = next((table for known, table in self._known if known is support), None)
+        # By identity, because comparing the contents of large supports is slow.
+        cached = next((table for key, table in self._tables if key is support), None)
         if cached is None:
             columns = np.concatenate([support, len(self.locations) + self._steps(support)], 1)
             cached = FeatureTable(self, table_of(columns, len(self.locations) + 2 * STEP_BINS))
-            self._known.append((support, cached))
-            del self._known[:-_SUPPORTS]
+            self._tables.append((support, cached))
+            del self._tables[:-_SUPPORTS]
         return cached
 
     def location_sums(self, scores: Floats) -> Floats:
@@ -99,9 +100,9 @@ class Features:
         values = scores.copy()
         for level in self.levels:
             cells = np.unique(level)
-            moved = cells[scores[cells] != 0]
-            if len(moved):
-                values[moved] -= scores[moved].mean()
+            fitted = cells[scores[cells] != 0]
+            if len(fitted):
+                values[fitted] -= scores[fitted].mean()
         return values
 
     def _steps(self, support: Ints) -> Ints:
@@ -196,6 +197,7 @@ class Prior:
 
 
 def softmax(log_odds: Floats) -> Floats:
+    # Subtracting the maximum changes nothing but prevents overflow.
     weight: Floats = np.exp(log_odds - log_odds.max())
     weight /= weight.sum()
     return weight

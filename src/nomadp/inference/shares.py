@@ -76,8 +76,8 @@ class Shares:
     def interval(self, level: float = 0.9) -> tuple[Floats, Floats]:
         """The approximate interval that contains each true share with probability ``level``."""
         check_level(level)
-        reach = NormalDist().inv_cdf((1 + level) / 2) if level < 1 else np.inf
-        half = np.where(self.std_error > 0, reach, 0.0) * self.std_error
+        quantile = NormalDist().inv_cdf((1 + level) / 2) if level < 1 else np.inf
+        half = np.where(self.std_error > 0, quantile, 0.0) * self.std_error
         return np.maximum(self.values - half, 0.0), np.minimum(self.values + half, 1.0)
 
 
@@ -192,7 +192,7 @@ def _identifies_truths(group: Group) -> bool:
 def fewest_codewords(bootstrap: BootstrapFit) -> int | None:
     """The size of the smallest codebook of these reports; None for reports of single points."""
     evidence = [group.evidence for group in bootstrap.groups]
-    sizes = (one.outputs for one in evidence if isinstance(one, TrajectoryEvidence))
+    sizes = (item.outputs for item in evidence if isinstance(item, TrajectoryEvidence))
     return min(sizes, default=None)
 
 

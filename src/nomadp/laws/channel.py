@@ -42,12 +42,12 @@ Secret = Any
 UNIT = 2**24
 """The smallest weight of most laws: rounding down to integers changes it by less than 2^-24."""
 _TOTAL_BELOW = 2**63  # the sum of all weights of a law
-_GIVEN_AWAY = 1 - Fraction(1, 2**30)
+_SLACK = 1 - Fraction(1, 2**30)
 """The laws stay below e^share by this factor: slack for the rounding to 64-bit words."""
-_ROOM = 2**33
+_TOTAL_RATIO_MAX = 2**33
 """Maximum ratio of the total to the lightest weight, for each factor of slack that a law has.
 Then the lightest output owns b >= 2^31 words, and every ratio of words is at most
-(e^share (1 - 2^-30) b + 1) / (b - 1), which is at most e^share."""
+(e^share (1 - 2^-30) b + 1) / (b - 1). That is at most e^share, because 2^-30 b >= 2."""
 
 
 class Channel(ABC):
@@ -77,7 +77,7 @@ class Channel(ABC):
         return None
 
     @property
-    def in_words(self) -> Fraction | None:
+    def word_ratio(self) -> Fraction | None:
         """Upper bound of the ratio of words that lead to one output; None if not known."""
         return None if self.extremes is None else words_ratio(*self.extremes)
 
@@ -105,13 +105,15 @@ class Channel(ABC):
 @lru_cache(maxsize=4096)
 def heaviest(unit: int, share: Fraction) -> int:
     """The largest integer weight whose ratio to ``unit`` is within e^share, with slack."""
-    return max(unit, math.floor(unit * exp_lower(share) * _GIVEN_AWAY))
+    # Everything rounds down: the lower bound of e^share, the slack and the weight.
+    return max(unit, math.floor(unit * exp_lower(share) * _SLACK))
 
 
 @lru_cache(maxsize=4096)
 def largest_unit(size: int, share: Fraction) -> int:
     """The largest unit up to `UNIT` for which ``size`` heaviest weights add up in 63 bits."""
     unit = UNIT
+    # Halving keeps the ratio of weights; it only makes their rounding coarser.
     while size * heaviest(unit, share) >= _TOTAL_BELOW:
         unit //= 2
     return unit
@@ -140,20 +142,24 @@ def check_share(share: Fraction) -> None:
         )
 
 
-def check_words(lightest: int, total: int, given_away: int = 1) -> None:
-    """Refuse weights whose sum exceeds 63 bits, or that 64-bit words cannot resolve."""
-    if total >= 2**63 or total > given_away * _ROOM * lightest:
+def check_words(lightest: int, total: int, slack_factors: int = 1) -> None:
+    """Refuse weights whose sum exceeds 63 bits, or that 64-bit words cannot resolve.
+
+    ``slack_factors`` is the number of factors of a probability ratio that have slack.
+    """
+    if total >= _TOTAL_BELOW or total > slack_factors * _TOTAL_RATIO_MAX * lightest:
         raise BudgetError(
             "the weights of a draw must add up to less than 2^63 and to at most "
-            f"2^{32 + given_away} times the smallest weight, so that 64-bit words can resolve "
-            f"them, got a sum of {total} and a smallest weight of {lightest}; use a smaller "
-            "epsilon, or fewer locations or codewords",
+            f"2^{32 + slack_factors} times the smallest weight, so that 64-bit words can "
+            f"resolve them, got a sum of {total} and a smallest weight of {lightest}; use a "
+            "smaller epsilon, or fewer locations or codewords",
             code="word_precision_exceeded",
         )
 
 
 def words_ratio(least: Fraction, most: Fraction) -> Fraction | None:
     """Upper bound of the ratio of words, from two probabilities; None if it is infinite."""
+    # An output of probability p owns the floor or the ceiling of p 2^64 words.
     fewest = math.floor(least * 2**64)
     return Fraction(math.ceil(most * 2**64), fewest) if fewest else None
 

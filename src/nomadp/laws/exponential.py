@@ -2,7 +2,8 @@
 
 McSherry and Talwar (2007), with a distance d as the score. ``span_km`` is any public upper
 bound of the domain's width. The weight e^(-share d / 2 span) has privacy loss at most share,
-for inputs inside and outside the domain.
+for inputs inside and outside the domain (Eq. 3 of the paper, with the negative distance as
+utility).
 """
 
 from abc import abstractmethod
@@ -41,6 +42,9 @@ class DistanceLaw(Channel):
 
     @property
     def scale_per_km(self) -> float:
+        # By the triangle inequality, |d(x, r) - d(x, r')| <= d(r, r') <= span for any input x:
+        # the weights of one input differ by at most e^(share / 2). Squared distances would not
+        # satisfy it. With a span of 0 all outputs are at one place, and equally likely.
         return float(self.share) / (2 * self.span_km) if self.span_km > 0 else 0.0
 
     def weights(self, secret: Secret) -> Ints:
@@ -64,7 +68,7 @@ class DistanceLaw(Channel):
     def _check(self) -> None:
         check_share(self.share)
         ceiling = heaviest(UNIT, self.share / 2)
-        check_words(UNIT, len(self.outputs) * ceiling, given_away=2)  # weight and total
+        check_words(UNIT, len(self.outputs) * ceiling, slack_factors=2)  # weight and total
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self._law() == other._law()
@@ -112,6 +116,7 @@ class Exponential(DistanceLaw):
         return self.domain
 
     def distances_km(self, secret: Secret) -> Floats:
+        # The domain may depend on public and released values only; the secret selects a row.
         row = distance_rows_km(self.locations, secret)
         distance = row[..., self.domain]
         if self.disc is None:
@@ -172,4 +177,4 @@ def distance_rows_km(locations: LocationSet, secret: Secret) -> Floats:
     secrets = np.asarray(secret)
     if secrets.ndim == 0:
         return locations.distances_km(int(secrets))
-    return np.stack([locations.distances_km(int(one)) for one in secrets])
+    return np.stack([locations.distances_km(int(location)) for location in secrets])

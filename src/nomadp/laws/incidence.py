@@ -16,7 +16,7 @@ from nomadp.laws.channel import Ints
 
 __all__ = ["by_listing", "by_transform", "support_of"]
 
-_AT_ONCE = 1 << 22
+_LABELS_AT_ONCE = 1 << 22
 """Labels in memory at a time."""
 _TABLE_MAX = 1 << 26
 """Largest table of the transform: 2^26 complex numbers, 1 GB."""
@@ -36,35 +36,41 @@ def support_of(points: Ints, counts: Ints, order: int, size: int) -> Ints:
 
 def by_listing(points: Ints, counts: Ints, order: int, size: int) -> Ints:
     """Enumerate labels: the last digit follows from the others and the equation."""
-    upper = np.arange(-(-size // order))
-    found = np.zeros(len(upper) * order, dtype=np.int64)
-    step = max(1, _AT_ONCE // len(upper))
+    upper = np.arange(-(-size // order))  # all digits but the last, as one number
+    support = np.zeros(len(upper) * order, dtype=np.int64)
+    step = max(1, _LABELS_AT_ONCE // len(upper))
     for first in range(0, len(points), step):
-        some, often = points[first : first + step], counts[first : first + step]
-        rest = np.repeat(some[:, :1], len(upper), axis=1)
-        for k in range(1, some.shape[1] - 1):
-            digit = upper // order ** (some.shape[1] - 2 - k) % order
-            rest = (rest + some[:, k, None] * digit) % order
+        batch, multiplicity = points[first : first + step], counts[first : first + step]
+        rest = np.repeat(batch[:, :1], len(upper), axis=1)
+        for k in range(1, batch.shape[1] - 1):
+            digit = upper // order ** (batch.shape[1] - 2 - k) % order
+            rest = (rest + batch[:, k, None] * digit) % order
+        # Solve rest + last digit * last coordinate = 0 for the digit, with modular inverses.
         # If the last coordinate is 0, the last digit is free: all of its values or none fit.
-        free = some[:, -1] == 0
-        last = np.array([pow(-int(u), -1, order) if u else 0 for u in some[:, -1]])
-        label = upper * order + rest * last[:, None] % order
-        times = np.where(free, 0, often)
-        found += _counted(label, times[:, None], len(found))
-        each = _counted(np.where(rest == 0, upper, len(upper))[free], often[free, None])
-        each = np.pad(each, (0, len(upper) + 1 - len(each)))
-        found += np.repeat(each[: len(upper)], order)
-    return found[:size]
+        free = batch[:, -1] == 0
+        inverse = np.array([pow(-int(u), -1, order) if u else 0 for u in batch[:, -1]])
+        label = upper * order + rest * inverse[:, None] % order
+        solved = np.where(free, 0, multiplicity)
+        support += _weighted_counts(label, solved[:, None], len(support))
+        # Number len(upper) collects the labels that do not fit; it is dropped.
+        fits = np.where(rest == 0, upper, len(upper))[free]
+        by_upper = _weighted_counts(fits, multiplicity[free, None], len(upper) + 1)
+        support += np.repeat(by_upper[: len(upper)], order)
+    return support[:size]
 
 
-def _counted(numbers: Ints, often: Ints, least: int = 0) -> Ints:
-    weight = np.broadcast_to(often, numbers.shape).ravel()
-    found: Ints = np.rint(np.bincount(numbers.ravel(), weight, least)).astype(np.int64)
-    return found
+def _weighted_counts(numbers: Ints, weights: Ints, size: int) -> Ints:
+    """How often each number below ``size`` occurs, with weights."""
+    # Weighted bincount sums floats: exact below 2^53, more than any number of reports.
+    weight = np.broadcast_to(weights, numbers.shape).ravel()
+    counts: Ints = np.rint(np.bincount(numbers.ravel(), weight, size)).astype(np.int64)
+    return counts
 
 
 def by_transform(points: Ints, counts: Ints, order: int, size: int) -> Ints:
     """Fourier transform of a table over the digits of labels, along each digit."""
+    # The table adds up the phases e^(-2 pi i c u0 / q) at the index c (u1, u2, ...) of every
+    # multiple c u of a point; its transform at x adds up e^(-2 pi i c s / q).
     digits = points.shape[1] - 1
     powers = order ** np.arange(digits - 1, -1, -1, dtype=np.int64)
     table = np.zeros(order**digits, dtype=np.complex128)
@@ -72,7 +78,8 @@ def by_transform(points: Ints, counts: Ints, order: int, size: int) -> Ints:
     for factor in range(1, order):
         multiple = points * factor % order
         np.add.at(table, multiple[:, 1:] @ powers, counts * turns[multiple[:, 0]])
+    # Label x has the digits x1, x2, ... in the order of the axes, so ravel restores its number.
     sums = np.fft.fftn(table.reshape((order,) * digits)).real.ravel()[:size]
-    # Each supporting point contributes q - 1, each other -1: solve for the number of the first.
+    # A supporting point contributes q - 1, any other -1: solve for the number of supporters.
     supported: Ints = np.rint((sums + counts.sum()) / order).astype(np.int64)
     return supported

@@ -2,8 +2,8 @@
 
 These are pure LDP protocols in the sense of Wang et al. (2017). Outputs that support the true
 label have weight `heavy`, all others `light`. The number of outputs that support a label is the
-same for every label, so the total is constant and the privacy loss is the ratio of the two
-weights. Any two labels are supported together by the same number of outputs, so a report
+same for every label, so the total is constant and the privacy loss is the log of the weights'
+ratio. Any two labels are supported together by the same number of outputs, so a report
 supports every other label with the same probability, and shares have unbiased estimates.
 """
 
@@ -28,7 +28,7 @@ STEPS_MAX = 2**30
 """Maximum sum of the ranges of all further words, each uniform up to range / 2^64. Together
 they raise a ratio by less than 2 (2^-32 + 2^-34), which is below the laws' slack of 2^-30."""
 _DIGITS = 192  # binary digits of products that are rounded to the safe side
-_ENUMERATED = 2**20
+_OUTPUTS_MAX = 2**20  # of laws that are enumerated
 
 
 class LabelLaw(Channel):
@@ -50,7 +50,7 @@ class LabelLaw(Channel):
     @property
     @abstractmethod
     def entry_size(self) -> int:
-        """Number of values that each of them may take."""
+        """Number of values that each of these integers may take."""
 
     @property
     @abstractmethod
@@ -59,8 +59,8 @@ class LabelLaw(Channel):
 
     @property
     @abstractmethod
-    def together(self) -> Fraction:
-        """Fraction of the outputs that support one label which also support another."""
+    def overlap(self) -> Fraction:
+        """Of the outputs that support one label, the fraction that supports another, too."""
 
     @property
     @abstractmethod
@@ -83,7 +83,7 @@ class LabelLaw(Channel):
 
     @abstractmethod
     def possible(self, reports: Ints) -> NDArray[np.bool_]:
-        """Which rows of integers are valid reports."""
+        """For each row of integers, whether it is a valid report."""
 
     @abstractmethod
     def support(self, values: Ints, counts: Ints) -> Ints:
@@ -115,8 +115,10 @@ class LabelLaw(Channel):
         if self.size == 1:
             return Fraction(0)
         inside, outside = self.levels
-        rest = inside * (1 - self.together) / outside if outside else Fraction(0)
-        return self.true_chance * self.together + (1 - self.true_chance) * rest
+        # The outputs of a level are equally likely. Another label has as many outputs as the
+        # truth: the fraction `overlap` of them supports both, the rest are outside.
+        rest = inside * (1 - self.overlap) / outside if outside else Fraction(0)
+        return self.true_chance * self.overlap + (1 - self.true_chance) * rest
 
     @property
     def variance(self) -> Fraction:
@@ -124,13 +126,14 @@ class LabelLaw(Channel):
 
         It does not depend on the true shares.
         """
-        self._check_telling()
-        # With c_x reports out of n supporting x, (c_x / n - q) / (p - q) is unbiased. Its
-        # variance is affine in the share of x, and the shares add up to 1.
+        self._check_informative()
+        # With c_x reports out of n supporting x, (c_x / n - q) / (p - q) is unbiased. For the
+        # share s, its variance is [q (1 - q) + s (1 - p - q) (p - q)] / (n (p - q)^2): linear
+        # in s (Wang et al. 2017), and the shares add up to 1.
         p, q = self.true_chance, self.other_chance
         return (self.size * q * (1 - q) + (1 - p - q) * (p - q)) / (p - q) ** 2
 
-    def _check_telling(self) -> None:
+    def _check_informative(self) -> None:
         if self.true_chance == self.other_chance:
             raise BudgetError(
                 "the share of a frequency oracle must be at least 2^-23, so that the true "
@@ -147,13 +150,14 @@ class LabelLaw(Channel):
     @property
     def extremes(self) -> tuple[Fraction, Fraction]:
         inside, outside = self.levels
-        each = Fraction(inside + outside, self.output_count)
+        # Levels count outputs up to a common factor; this is the factor's inverse.
+        unit = Fraction(inside + outside, self.output_count)
         total = inside * self.heavy + outside * self.light
         least = self.light if outside else self.heavy
-        return each * least / total, each * self.heavy / total
+        return unit * least / total, unit * self.heavy / total
 
     @cached_property
-    def in_words(self) -> Fraction:
+    def word_ratio(self) -> Fraction:
         """Upper bound from the fewest and the most words that may lead to one output.
 
         Within a level, every output is picked by the same number of rows of integers, and every
@@ -173,7 +177,7 @@ class LabelLaw(Channel):
 
     @property
     def stretch(self) -> Fraction:
-        return max(Fraction(1), self.in_words / self.bound)
+        return max(Fraction(1), self.word_ratio / self.bound)
 
     def draw(self, secret: Secret, word: Callable[[], int]) -> int:
         words = np.array([[word() for _ in range(self.word_count)]], dtype=np.uint64)
@@ -188,6 +192,7 @@ class LabelLaw(Channel):
     @cached_property
     def _inside_words(self) -> int:
         """Number of first words, of 2^64, for which the report supports the truth."""
+        # That is, floor(word * total / 2^64) is below the sum of the weights inside.
         return math.ceil(self.true_chance * 2**64)
 
     def _is_inside(self, words: NDArray[np.uint64]) -> NDArray[np.bool_]:
@@ -223,10 +228,11 @@ class LabelLaw(Channel):
             )
 
     def _check_enumerable(self) -> None:
-        few = self.output_count <= _ENUMERATED and int(self.first_output).bit_length() <= 62
+        # Outputs are held in 64-bit integers, and their weights must add up in 63 bits.
+        few = self.output_count <= _OUTPUTS_MAX and int(self.first_output).bit_length() <= 62
         if not few or self.output_count * self.heavy >= 2**63:
             raise InvalidArgument(
-                f"a law must have at most {_ENUMERATED} outputs to be enumerated, got "
+                f"a law must have at most {_OUTPUTS_MAX} outputs to be enumerated, got "
                 f"{self.output_count}; its bound and its loss in words are exact at any size",
                 code="too_many_outputs",
                 outputs=self.output_count,

@@ -1,5 +1,4 @@
-"""The choice of a frequency oracle's law: the smallest variance among those with small
-reports."""
+"""The choice of a frequency oracle's law: small variance, with reports of limited size."""
 
 from fractions import Fraction
 from functools import lru_cache
@@ -11,6 +10,7 @@ from nomadp.laws.selection import SubsetSelection, best_count
 __all__ = ["REPORT_BYTES_MAX", "law_of_labels"]
 
 REPORT_BYTES_MAX = 2048
+"""Larger sets of labels are not sent; a projective report is one number at any size."""
 
 
 @lru_cache(maxsize=64)
@@ -21,6 +21,8 @@ def law_of_labels(size: int, share: Fraction) -> LabelLaw:
     also be small enough to be drawn with 64-bit words.
     """
     count = best_count(size, share)
+    # Optimal subset selection has the smaller variance (Ye and Barg 2018), but its reports grow
+    # with the number of labels. A listed label takes 2 bytes, or 3 above 2^16 labels.
     listed = count * (2 if size <= 2**16 else 3)
     small = min(-(-size // 8), listed) <= REPORT_BYTES_MAX
     if small and size * count <= STEPS_MAX:

@@ -60,6 +60,7 @@ class ProjectiveResponse(LabelLaw):
         return self._points_of(self.dimensions)
 
     def _points_of(self, dimensions: int) -> int:
+        """The number of points with t coordinates: (q^t - 1) / (q - 1)."""
         return int((self.order**dimensions - 1) // (self.order - 1))
 
     @cached_property
@@ -68,7 +69,8 @@ class ProjectiveResponse(LabelLaw):
         return inside, self.output_count - inside
 
     @property
-    def together(self) -> Fraction:
+    def overlap(self) -> Fraction:
+        # Two labels are two hyperplanes, which intersect in a space with two coordinates fewer.
         return Fraction(self._points_of(self.dimensions - 2), self.levels[0])
 
     @property
@@ -88,6 +90,7 @@ class ProjectiveResponse(LabelLaw):
         labels = np.asarray(secret)
         self._check_labels(labels)
         point, digits = self.coordinates(self.outputs), self.digits(labels)
+        # Products are below q^2 and there are few of them, so sums stay far below 2^63.
         rest = (point[:, 0] + digits @ point[:, 1:].T) % self.order
         return np.where(rest == 0, self.heavy, self.light)
 
@@ -135,6 +138,7 @@ class ProjectiveResponse(LabelLaw):
         """
         count = self.dimensions if dimensions is None else dimensions
         points = np.zeros((*numbers.shape, count), dtype=np.int64)
+        # Points with `free` free coordinates have the numbers from first to first + q^free - 1.
         for free in range(count):
             first = self._points_of(free)
             block = (numbers >= first) & (numbers < self._points_of(free + 1))
@@ -178,8 +182,9 @@ def best_space(size: int, share: Fraction) -> ProjectiveResponse:
     each number of coordinates the smallest prime with room for all labels. Integer arithmetic
     makes the choice the same on every machine.
     """
-    middle = (heaviest(UNIT, share) + UNIT) // UNIT
-    orders = {_prime(middle, 1), _prime(middle, -1)}
+    optimum = (heaviest(UNIT, share) + UNIT) // UNIT
+    orders = {_prime(optimum, 1), _prime(optimum, -1)}
+    # A prime at or above the t-th root of the number of labels leaves few digits unused.
     roots = (_root(size, power) for power in range(1, max(2, size.bit_length() + 1)))
     orders |= {_prime(root, 1) for root in roots}
     laws = [
@@ -191,10 +196,10 @@ def best_space(size: int, share: Fraction) -> ProjectiveResponse:
 
 def _dimensions(size: int, order: int) -> int:
     """The smallest number of coordinates with room for all labels."""
-    needed = 2
-    while order ** (needed - 1) < size:
-        needed += 1
-    return needed
+    dimensions = 2
+    while order ** (dimensions - 1) < size:
+        dimensions += 1
+    return dimensions
 
 
 def _root(size: int, power: int) -> int:

@@ -12,11 +12,12 @@ from nomadp.laws.channel import Channel, Ints, Secret, check_share, check_words,
 __all__ = ["RESPONSE_UNIT", "RandomizedResponse", "Uniform"]
 
 RESPONSE_UNIT = 2**32
+"""The weight of every other value: rounding the true one's changes the ratio by < 2^-32."""
 
 
 @dataclass(frozen=True)
 class RandomizedResponse(Channel):
-    """k-RR: the true value with odds of at most e^share to 1 against each other one."""
+    """k-RR: the true value with odds of at most e^share to 1 against each other one (Eq. 2)."""
 
     size: int
     share: Fraction
@@ -47,6 +48,7 @@ class RandomizedResponse(Channel):
                 code="input_out_of_range",
                 size=self.size,
             )
+        # The total is the same for every input, so the loss is the log of the weights' ratio.
         true = value[..., None] == self.outputs
         return np.where(true, heaviest(RESPONSE_UNIT, self.share), RESPONSE_UNIT)
 
@@ -62,10 +64,10 @@ class RandomizedResponse(Channel):
 
 @dataclass(frozen=True)
 class Uniform(Channel):
-    """One of ``size`` values with equal chances: costs nothing, because it reads no secret.
+    """One of ``size`` equally likely values. It reads no secret, so it uses no budget.
 
-    It may be told a *released* number instead, and is then one of the first so many values.
-    (Told a secret it would leak, and the auditor would flag its support.)
+    Its input may be a *released* number n, and the output is then one of the first n values.
+    (A secret input would leak: the auditor would flag that the support depends on it.)
     """
 
     size: int
@@ -84,14 +86,14 @@ class Uniform(Channel):
         return np.arange(self.size)
 
     def weights(self, secret: Secret) -> Ints:
-        first = np.asarray(self.size if secret is None else secret)
-        if np.any((first < 1) | (first > self.size)):
+        count = np.asarray(self.size if secret is None else secret)
+        if np.any((count < 1) | (count > self.size)):
             raise InvalidArgument(
                 f"a uniform draw must be among 1 to {self.size} values",
                 code="count_out_of_range",
                 size=self.size,
             )
-        possible: Ints = (self.outputs < first[..., None]).astype(np.int64)
+        possible: Ints = (self.outputs < count[..., None]).astype(np.int64)
         return possible
 
     @property

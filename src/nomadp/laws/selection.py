@@ -23,10 +23,10 @@ __all__ = ["SubsetSelection", "best_count"]
 
 @dataclass(frozen=True)
 class SubsetSelection(LabelLaw):
-    """Outputs are the sets of ``count`` of ``size`` labels, heavier if they hold the secret.
+    """Outputs are sets of ``count`` of ``size`` labels, heavier if they contain the secret.
 
-    As an output, a set is a number whose bit k says whether it holds label k. As a report, it
-    is the list of its labels in ascending order.
+    As an output, a set is a number whose bit k says whether it contains label k. As a report,
+    it is the list of its labels in ascending order.
     """
 
     size: int
@@ -56,7 +56,8 @@ class SubsetSelection(LabelLaw):
         return self.count, self.size - self.count
 
     @property
-    def together(self) -> Fraction:
+    def overlap(self) -> Fraction:
+        # The other count - 1 labels of the set are a uniform subset of size - 1 labels.
         return Fraction(self.count - 1, max(1, self.size - 1))
 
     @cached_property
@@ -65,7 +66,8 @@ class SubsetSelection(LabelLaw):
 
     @property
     def ranges(self) -> tuple[Sequence[int], Sequence[int]]:
-        # Floyd's algorithm for k of n other labels: its last range has n numbers.
+        # Floyd's algorithm for k of n other labels: its last range has n numbers. A set with
+        # the truth takes k - 1 others, one without it takes k.
         n, k = self.size - 1, self.count
         return range(n - k + 2, n + 1), range(max(1, n - k + 1), max(2, n + 1))
 
@@ -73,7 +75,8 @@ class SubsetSelection(LabelLaw):
     def outputs(self) -> Ints:
         self._check_enumerable()
         sets = combinations(range(self.size), self.count)
-        return np.array(sorted(sum(1 << k for k in one) for one in sets), dtype=np.int64)
+        masks = (sum(1 << label for label in labels) for labels in sets)
+        return np.array(sorted(masks), dtype=np.int64)
 
     @property
     def first_output(self) -> int:
@@ -82,8 +85,8 @@ class SubsetSelection(LabelLaw):
     def weights(self, secret: Secret) -> Ints:
         labels = np.asarray(secret)
         self._check_labels(labels)
-        holds = (self.outputs >> labels[..., None]) & 1
-        return np.where(holds, self.heavy, self.light)
+        contains = (self.outputs >> labels[..., None]) & 1
+        return np.where(contains, self.heavy, self.light)
 
     def drawn(self, labels: Ints, words: NDArray[np.uint64]) -> Ints:
         """Draw sets with Floyd's algorithm for uniform random subsets.
@@ -91,13 +94,15 @@ class SubsetSelection(LabelLaw):
         Step k picks one of the first m labels other than the truth, where m grows by one at
         each step. If the picked label is in the set already, the m-th is added instead.
         """
+        # A set that contains the truth has count - 1 others, and its m starts one higher. All
+        # sets use the same number of words; a set that contains the truth ignores the last one.
         inside, numbers = self._is_inside(words), np.arange(self.count)[:, None]
         last = self.size - 1 - self.count + inside + numbers
         picked = _without(labels, high_product(words[:, 1:].T, last + 1))
         instead = _without(labels, last)
         rows, chosen = np.arange(len(labels)), np.zeros((len(labels), self.size), dtype=bool)
         for k in range(self.count):
-            if k == self.count - 1:  # a set that holds the truth needs one label fewer
+            if k == self.count - 1:  # a set that contains the truth needs one label fewer
                 rows = rows[~inside]
             label = picked[k, rows]
             repeated = chosen[rows, label]
@@ -112,8 +117,8 @@ class SubsetSelection(LabelLaw):
             digits = output.to_bytes(-(-self.size // 8), "little")
             bits = np.unpackbits(np.frombuffer(digits, dtype=np.uint8), bitorder="little")
             return tuple(np.flatnonzero(bits).tolist())
-        holds = (np.asarray(output)[:, None] >> np.arange(self.size)) & 1
-        return tuple(np.nonzero(holds)[1].reshape(-1, self.count).T)
+        contains = (np.asarray(output)[:, None] >> np.arange(self.size)) & 1
+        return tuple(np.nonzero(contains)[1].reshape(-1, self.count).T)
 
     def possible(self, reports: Ints) -> NDArray[np.bool_]:
         if reports.shape[1] != self.count:
@@ -147,10 +152,10 @@ def best_count(size: int, share: Fraction) -> int:
     if size == 1:
         return 1
     heavy = heaviest(UNIT, share)
-    least = size * UNIT // (heavy + UNIT)
-    near = {min(max(1, w), size - 1) for w in (least, least + 1)}
+    below = size * UNIT // (heavy + UNIT)
+    candidates = {min(max(1, w), size - 1) for w in (below, below + 1)}
 
     def variance(w: int) -> Fraction:
         return Fraction((w * heavy + (size - w) * UNIT) ** 2, w * (size - w))
 
-    return min(sorted(near), key=variance)
+    return min(sorted(candidates), key=variance)  # the smaller one in a tie

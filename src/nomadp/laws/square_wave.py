@@ -1,4 +1,4 @@
-"""The square wave: a number, reported as one nearby."""
+"""The square wave: a number is reported as a nearby number (Li et al., SIGMOD 2020)."""
 
 import math
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from nomadp.laws.channel import UNIT, Channel, Ints, Secret, check_share, check_
 __all__ = ["SquareWave", "square_wave_half_width"]
 
 _SERIES_UP_TO = 20  # the share up to which the width is a quotient of two series
-_TERMS = 120  # of each series
+_TERMS = 120  # of each series: at a share of 20, the later ones are below 1e-16 of the sum
 
 
 @dataclass(frozen=True)
 class SquareWave(Channel):
-    """A number in [0, 1], cut into cells, reported as a cell nearby (Eq. 4).
+    """A number in [0, 1], divided into cells, is reported as a nearby cell (Eq. 4).
 
     Input cells are 0 .. resolution-1. Output cells reach ``reach`` further on both sides, and
     output cell j stands for input cell j - reach. The bound holds for any resolution.
@@ -52,8 +52,8 @@ class SquareWave(Channel):
         return cells.clip(0, self.resolution - 1)
 
     def weights(self, secret: Secret) -> Ints:
-        away = np.abs(self.outputs - self.reach - np.asarray(secret)[..., None])
-        return np.where(away <= self.reach, heaviest(UNIT, self.share), UNIT)
+        distance = np.abs(self.outputs - self.reach - np.asarray(secret)[..., None])
+        return np.where(distance <= self.reach, heaviest(UNIT, self.share), UNIT)
 
     @property
     def bound(self) -> Fraction:
@@ -61,6 +61,7 @@ class SquareWave(Channel):
 
     @property
     def _total(self) -> int:
+        # Outputs reach far enough on both sides that every input has all of its near cells.
         near = 2 * self.reach + 1
         return near * heaviest(UNIT, self.share) + (self.resolution - 1) * UNIT
 
@@ -72,12 +73,16 @@ class SquareWave(Channel):
 
 def square_wave_half_width(share: float) -> float:
     """The width b of the square wave (Eq. 4), stable from 1e-12 to 1e3."""
+    # The printed formula, b = (s e^s - e^s + 1) / (2 e^s (e^s - 1 - s)), cancels all digits for
+    # a small share s and overflows for a large one. Here both sides of the fraction are divided
+    # by s^2 as power series, or by e^2s.
     if share > _SERIES_UP_TO:
         decay = math.exp(-share)
         return decay * (share - 1 + decay) / (2 * (1 - (1 + share) * decay))
-    term, above, below = 0.5, 0.0, 0.0  # term = share^k / (k+2)!
+    # s e^s - e^s + 1 = s^2 sum (k+1) s^k / (k+2)!, and e^s - 1 - s = s^2 sum s^k / (k+2)!.
+    term, numerator, denominator = 0.5, 0.0, 0.0  # term = share^k / (k+2)!
     for k in range(_TERMS):
-        above += (k + 1) * term
-        below += term
+        numerator += (k + 1) * term
+        denominator += term
         term *= share / (k + 3)
-    return above * math.exp(-share) / (2 * below)
+    return numerator * math.exp(-share) / (2 * denominator)

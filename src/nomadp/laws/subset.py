@@ -1,10 +1,10 @@
-"""Laws by rank: weights depend on the rank of an item in an order that the secret defines.
+"""Laws by rank: the weight of an item depends on its rank in an order that the secret defines.
 
 The number of items with each weight is the same for every input. So the total is constant, and
-the privacy loss is the ratio of the largest to the smallest weight. Laws whose total exceeds
-2^33 times the smallest weight are refused. The total of a staircase is about size (1 + e^share)
-/ 2 times the smallest weight, so 4,000 items allow a share of up to 15.2, and a million items
-up to 9.7.
+the privacy loss is the log of the largest weight divided by the smallest. Laws whose total
+exceeds 2^33 times the smallest weight are refused. The total of a staircase is about size
+(1 + e^share) / 2 times the smallest weight, so 4,000 items allow a share of up to 15.2, and a
+million items up to 9.7.
 """
 
 from collections.abc import Callable
@@ -46,6 +46,7 @@ def nearest_first(distance: NDArray[np.float64], count: int) -> NDArray[np.bool_
     """Mark exactly ``count`` entries of the last axis: the smallest distances, ties by
     index."""
     # The count must be exact even with ties: the constant total of a law depends on it.
+    # A threshold alone would mark more items where distances tie, and reveal the secret.
     limit = np.partition(distance, count - 1, axis=-1)[..., count - 1, None]
     near: NDArray[np.bool_] = distance < limit
     tied = distance == limit
@@ -70,7 +71,7 @@ class RankLaw(Channel):
     def weights(self, secret: Secret) -> Ints:
         secrets = np.asarray(secret)
         if secrets.ndim:
-            return np.stack([self.row(one) for one in secrets])
+            return np.stack([self.row(scalar) for scalar in secrets])
         return self.row(secret)
 
     def row(self, secret: Secret) -> Ints:
@@ -95,7 +96,7 @@ class RankLaw(Channel):
 class TwoLevels(RankLaw):
     """Two weights: the ``near_count`` items nearest to the secret weigh more."""
 
-    near_count: int
+    near_count: int  # k; every secret has exactly k near items
 
     def __post_init__(self) -> None:
         check_share(self.share)
@@ -106,9 +107,8 @@ class TwoLevels(RankLaw):
                 near_count=self.near_count,
                 size=self.size,
             )
-        if (
-            self.near_count < self.size
-        ):  # otherwise all weights are equal, and nothing is revealed
+        # If all items are near, all weights are equal and nothing is revealed.
+        if self.near_count < self.size:
             check_words(self.lightest, self.total)
 
     @property
@@ -187,10 +187,12 @@ class Staircase(RankLaw):
 
 @lru_cache(maxsize=8)
 def _levels(size: int, groups: int, share: Fraction) -> Ints:
+    # Group k of 0 .. last weighs low + rise (last - k) / last, rounded down. Python integers do
+    # not overflow before the division.
     last, low = min(groups, size) - 1, largest_unit(size, share)
     group = np.arange(size) * (last + 1) // size
     rise = heaviest(low, share) - low
-    steps = [low + rise * (last - k) // last for k in range(last + 1)]
-    levels = np.array(steps, dtype=np.int64)[group]
+    weights = [low + rise * (last - k) // last for k in range(last + 1)]
+    levels = np.array(weights, dtype=np.int64)[group]
     levels.flags.writeable = False
     return levels

@@ -106,22 +106,22 @@ def make_mechanism(
     {'epsilon': '1/2', 'near_count': 5}
     """
     kind = kind_of(name)
-    known = {field.name for field in fields(kind)} - {"locations", "epsilon"}
-    if extra := options.keys() - known:
-        takes = f"only the options {', '.join(sorted(known))}" if known else "no options"
+    names = {field.name for field in fields(kind)} - {"locations", "epsilon"}
+    if extra := options.keys() - names:
+        takes = f"only the options {', '.join(sorted(names))}" if names else "no options"
         raise DomainError(
             f"{name} takes {takes}, got {', '.join(sorted(extra))}",
             code="unknown_options",
             mechanism=name,
             options=tuple(sorted(extra)),
         )
-    given: Any = locations
-    if not isinstance(given, LocationSet):  # a path also has a length
+    value: Any = locations
+    if not isinstance(value, LocationSet):  # a path also has a length
         raise WrongType(
-            f"locations must be a LocationSet, got {type(given).__name__}; use read_locations "
+            f"locations must be a LocationSet, got {type(value).__name__}; use read_locations "
             "to read a file or a frame",
             code="location_set_required",
-            type=type(given).__name__,
+            type=type(value).__name__,
         )
     return kind(locations=locations, epsilon=epsilon, **options)
 

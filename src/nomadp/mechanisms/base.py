@@ -40,7 +40,8 @@ Trajectory = Ints
 """Location indices, (n,). The auditor passes (n, inputs); every step handles all columns."""
 
 MOST = 2**20
-"""Maximum number of locations, points or codewords: so many weights add up in 63 bits."""
+"""Maximum number of locations, points or codewords. The weights of an exponential law, at most
+2^24 e^10 < 2^39 each, then add up to less than 2^63."""
 Range = tuple[int, int] | tuple[Fraction, int] | tuple[float, float]
 """The smallest and largest value of an option; integers if both are."""
 
@@ -165,8 +166,8 @@ class Mechanism(ABC):
         for field in fields(self):
             value = self._whole(field)
             # A default, or a rule given as text, is checked by the mechanism itself.
-            by_default = value is None or isinstance(value, str)
-            if by_default and isinstance(field.default, type(value)):
+            is_rule = value is None or isinstance(value, str)
+            if is_rule and isinstance(field.default, type(value)):
                 continue
             if field.name in self.ranges and field.name != "locations":
                 self._check_range(field.name, value)
@@ -234,7 +235,7 @@ class Mechanism(ABC):
         return False
 
     def read(self, trajectory: Trajectory, hour: Any = None) -> Trajectory:
-        """Everything that the program reads about one person."""
+        """Everything that the program reads about one person: the trajectory, and the hour."""
         return trajectory
 
     def inputs(self, length: int) -> Trajectory:
@@ -290,6 +291,8 @@ class Mechanism(ABC):
         self, trajectory: Trajectory, choose: Choose
     ) -> tuple[tuple[int, ...], int | None]:
         """The reported trajectory, and the released number if the report is a single one."""
+        # Only `parts` read the trajectory. `finish` gets what they released, so it is
+        # post-processing (Theorem 2 of the paper).
         released = choose.each(self.parts(trajectory))
         return self.finish(released, choose), self.report_number(released)
 
@@ -313,9 +316,9 @@ class Mechanism(ABC):
         """The options that differ from their defaults; no coordinates."""
         changed = {f.name for f in fields(self) if getattr(self, f.name) != f.default}
         options = {k: v for k, v in self.get_params().items() if k in changed}
-        shown: dict[str, Any] = {"epsilon": self.epsilon, "locations": len(self.locations)}
-        shown |= {k: repr(v) for k, v in options.items() if k != "epsilon"}
-        return f"{self.name.upper()}({', '.join(f'{k}={v}' for k, v in shown.items())})"
+        values: dict[str, Any] = {"epsilon": self.epsilon, "locations": len(self.locations)}
+        values |= {k: repr(v) for k, v in options.items() if k != "epsilon"}
+        return f"{self.name.upper()}({', '.join(f'{k}={v}' for k, v in values.items())})"
 
     def get_params(self) -> dict[str, Any]:
         """The options as plain values, without the location set."""
@@ -338,8 +341,8 @@ def _type_names(kind: Any) -> set[str]:
     if isinstance(kind, str):  # as written where annotations are not evaluated
         names = {name.strip() for name in kind.split("|")}
         return names | ({"NoneType"} if "None" in names else set())
-    united = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-    return {getattr(one, "__name__", "") for one in united}
+    members = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    return {getattr(member, "__name__", "") for member in members}
 
 
 def perturb_one(

@@ -1,10 +1,10 @@
-"""How many trajectories at once are drawn: by the reference program, or by a fast path.
+"""Dispatch: whether many trajectories are drawn by the reference program or by a fast path.
 
-A mechanism has at most one fast path: a module beside its program, which follows the same law
-and is found here by the mechanism's exact type (a subclass may have another law). Numpy paths
-run everywhere. Those that need numba wait for it, and for enough trajectories to be worth
-loading it; until then the reference program runs. Which path drew is part of a job: another
-one spends the same words on other reports.
+A mechanism has at most one fast path: a module beside its program, with the same law. It is
+selected here by the mechanism's exact type, because a subclass may have another law. Numpy
+paths run everywhere. Paths that need numba run only if it is installed and there are enough
+trajectories to be worth loading it; otherwise the reference program runs. The path is part of a
+job's description, because another path turns the same words into other reports.
 """
 
 from collections.abc import Callable
@@ -38,12 +38,12 @@ __all__ = [
     "is_bit_for_bit",
     "path_of",
     "perturb_many",
-    "slowed",
+    "needs_numba",
 ]
 
 REFERENCE, NUMPY, NUMBA = "reference", "numpy", "numba"
 FEW = 512
-"""Fewer trajectories are drawn by the reference sooner than numba is loaded."""
+"""The reference program draws fewer trajectories sooner than numba is loaded."""
 
 FAST: dict[type[Mechanism], str] = {
     IndependentPoints: "nomadp.mechanisms.points.exp_many",
@@ -62,14 +62,14 @@ _TABLES = (BipartiteResponse, StaircaseResponse)  # numpy's, where their tables 
 
 def path_of(mechanism: Mechanism, count: int) -> str:
     """The path that draws ``count`` trajectories on this machine."""
-    wanted = fastest(mechanism)
-    if wanted == NUMBA and (count < FEW or not has_numba()):
+    path = fastest(mechanism)
+    if path == NUMBA and (count < FEW or not has_numba()):
         return REFERENCE
-    return wanted
+    return path
 
 
-def slowed(mechanism: Mechanism, count: int) -> bool:
-    """Whether numba, which is not installed, would draw so many trajectories sooner."""
+def needs_numba(mechanism: Mechanism, count: int) -> bool:
+    """Whether the draw is slower only because numba is not installed."""
     return fastest(mechanism) == NUMBA and count >= FEW and not has_numba()
 
 
@@ -79,11 +79,11 @@ def perturb_many(
     randomness: RandomSource,
     path: str | None = None,
 ) -> Reported:
-    """The reports of all trajectories; trajectory k draws from stream k of ``words``.
+    """The reports of all trajectories; trajectory k draws from stream k of ``randomness``.
 
-    ``words`` are bound to this mechanism alone. Without a ``path`` it is that of `path_of`.
+    ``randomness`` is bound to this mechanism alone. The default ``path`` is that of `path_of`.
     """
-    trajectories.check_size(len(mechanism.locations))  # a kernel reads whatever it is told to
+    trajectories.check_size(len(mechanism.locations))  # kernels do not check array bounds
     if not len(trajectories):
         return Reported(np.zeros(0, dtype=np.int64), None)
     chosen = path_of(mechanism, len(trajectories)) if path is None else path
@@ -101,7 +101,7 @@ def perturb_many(
 
 
 def fastest(mechanism: Mechanism) -> str:
-    """The path for a great many trajectories, where numba is installed."""
+    """The path for a large number of trajectories, if numba is installed."""
     kind: Any = type(mechanism)
     if kind not in FAST:
         return REFERENCE
@@ -111,14 +111,14 @@ def fastest(mechanism: Mechanism) -> str:
 
 
 def is_bit_for_bit(mechanism: Mechanism) -> bool:
-    """Whether its fast path gives the very reports that the reference draws from the words."""
+    """Whether its fast path draws the same reports as the reference from the same words."""
     return type(mechanism) in _BIT_FOR_BIT
 
 
 def _hours(trajectories: TrajectorySet) -> list[Any]:
-    """The hour of each; None where nobody knows."""
-    known = trajectories.hours
-    return [None] * len(trajectories) if known is None else known.tolist()
+    """The hour of each trajectory, or None where it is unknown."""
+    hours = trajectories.hours
+    return [None] * len(trajectories) if hours is None else hours.tolist()
 
 
 def _by_reference(

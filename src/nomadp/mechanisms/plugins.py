@@ -1,7 +1,8 @@
-"""Mechanisms of other packages, which announce them by an entry point.
+"""Mechanisms of other packages, which register them by an entry point.
 
-The group is `nomadp.mechanisms`, the entry's name that of the mechanism, its value the class.
-Nothing is loaded before a name that is not ours is asked for, or all names are.
+The group is `nomadp.mechanisms`, the name of the entry is that of the mechanism, and its value
+is the class. Entry points are loaded only when a name that is not ours, or all names, are
+needed.
 """
 
 import inspect
@@ -23,31 +24,31 @@ GROUP = "nomadp.mechanisms"
 
 @dataclass(frozen=True)
 class Plugins:
-    """What other packages offer here, by name."""
+    """The mechanisms of other packages, by name."""
 
     kinds: dict[str, type[Mechanism]] = field(default_factory=dict)
     problems: dict[str, DomainError] = field(default_factory=dict)
-    """Why something that was announced cannot be used: what is raised for who asks for it."""
+    """For each registered mechanism that cannot be used, the error to raise for it."""
 
 
 def load_plugins(taken: Container[str]) -> Plugins:
-    """Everything announced under names that are not ``taken``; what is broken stays out."""
+    """Load all registered mechanisms whose names are not ``taken``, and note the problems."""
     from importlib.metadata import entry_points  # slow to import
 
-    announced = sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
-    offers = Counter(entry.name for entry in announced)
-    found = Plugins()
-    for entry in announced:
+    registered = sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
+    offers = Counter(entry.name for entry in registered)
+    plugins = Plugins()
+    for entry in registered:
         who = f"the mechanism {entry.name!r} of the package {_package(entry)}"
         if entry.name in taken:
-            found.problems[entry.name] = DomainError(
+            plugins.problems[entry.name] = DomainError(
                 f"{who} must have a name of its own, and this one is taken; it is left out",
                 code="mechanism_name_taken",
                 mechanism=entry.name,
                 package=_package(entry),
             )
         elif offers[entry.name] > 1:
-            found.problems[entry.name] = DomainError(
+            plugins.problems[entry.name] = DomainError(
                 f"{who} must have a name of its own, and {offers[entry.name]} packages offer "
                 "it; uninstall all but one",
                 code="mechanism_offered_twice",
@@ -55,15 +56,15 @@ def load_plugins(taken: Container[str]) -> Plugins:
                 packages=offers[entry.name],
             )
         else:
-            _load(entry, who, found)
-    return found
+            _load(entry, who, plugins)
+    return plugins
 
 
-def _load(entry: "EntryPoint", who: str, found: Plugins) -> None:
+def _load(entry: "EntryPoint", who: str, plugins: Plugins) -> None:
     try:
         kind = entry.load()
-    except Exception as error:  # somebody else's code: whatever it raises is its own problem
-        found.problems[entry.name] = DomainError(
+    except Exception as error:  # another package's code may raise anything
+        plugins.problems[entry.name] = DomainError(
             f"{who} cannot be loaded, because of {type(error).__name__}: {error}; repair or "
             "uninstall that package",
             code="mechanism_not_loadable",
@@ -73,7 +74,7 @@ def _load(entry: "EntryPoint", who: str, found: Plugins) -> None:
         )
         return
     if not (inspect.isclass(kind) and issubclass(kind, Mechanism)) or inspect.isabstract(kind):
-        found.problems[entry.name] = DomainError(
+        plugins.problems[entry.name] = DomainError(
             f"{who} cannot be used: its entry point must lead to a whole subclass of "
             "nomadp.Mechanism; repair that package",
             code="not_a_mechanism",
@@ -81,7 +82,7 @@ def _load(entry: "EntryPoint", who: str, found: Plugins) -> None:
             package=_package(entry),
         )
     elif getattr(kind, "name", None) != entry.name:
-        found.problems[entry.name] = DomainError(
+        plugins.problems[entry.name] = DomainError(
             f"{who} cannot be used: its class must bear the name of its entry point; repair "
             "that package",
             code="mechanism_misnamed",
@@ -89,7 +90,7 @@ def _load(entry: "EntryPoint", who: str, found: Plugins) -> None:
             package=_package(entry),
         )
     else:
-        found.kinds[entry.name] = kind
+        plugins.kinds[entry.name] = kind
 
 
 def _package(entry: "EntryPoint") -> str:

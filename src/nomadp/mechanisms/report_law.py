@@ -1,4 +1,4 @@
-"""How reports are read back: the released values, and the law they were drawn from."""
+"""How reports are read: the released values, and the law from which they were drawn."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Reported(NamedTuple):
     """The reports of several trajectories, concatenated."""
 
     locations: Ints
-    """Or labels, for a frequency oracle."""
+    """Locations, or labels if the mechanism is a frequency oracle."""
     numbers: Ints | None
     """One for each report, if the mechanism releases a single number (`report_number`)."""
 
@@ -32,7 +32,7 @@ class ReportLaw(ABC):
     """True if a report is one value; False if it is one value for each point."""
 
     @property
-    def seen(self) -> int | None:
+    def n_control_points(self) -> int | None:
         """Number of control points of a trajectory, if a report is one value.
 
         Lengths with the same number share one channel.

@@ -1,7 +1,7 @@
-"""Transcripts: all values that the steps of a program released; public, like the report.
+"""Transcripts: all values that the steps of a program released; they are as public as reports.
 
-For mechanisms whose report is only a part of what was released (TP, ATP), the transcript is
-more informative and costs no further budget.
+For mechanisms whose reports contain only a part of what was released (TP, ATP), the transcript
+is more informative. It uses no further budget: epsilon bounds the loss of all released values.
 """
 
 from dataclasses import dataclass

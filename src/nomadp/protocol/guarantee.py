@@ -81,7 +81,7 @@ class Guarantee:
             law = None if report_law is None else report_law.channel
         if isinstance(law, CodewordResponse) and law.near_count == law.size:
             return Fraction(1)  # every codeword has the same weight
-        return Fraction(max(law.bound, law.in_words))
+        return Fraction(max(law.bound, law.word_ratio))
 
     @property
     def holds(self) -> bool:

@@ -119,15 +119,15 @@ def test_the_number_of_near_journeys_is_that_of_the_least_expected_error():
 
 
 def test_it_is_the_smallest_that_errs_hardly_more_than_the_best():
-    sketch = lloyd._Course(math.expm1(4), 1, lloyd.SKETCHED)
-    tried = [lloyd._best(scattered(40), 2, size, sketch) for size in lloyd.SIZES[:8]]
+    sketch = lloyd._Settings(math.expm1(4), 1, lloyd.SKETCH_ROUNDS)
+    tried = [lloyd._best_codebook(scattered(40), 2, size, sketch) for size in lloyd.SIZES[:8]]
     least = min(each.error_km for each in tried)
     enough = next(
         size
         for size, each in zip(lloyd.SIZES, tried, strict=False)
         if each.error_km <= 1.01 * least
     )
-    whole = lloyd._best(scattered(40), 2, enough, sketch._replace(rounds=lloyd.ROUNDS))
+    whole = lloyd._best_codebook(scattered(40), 2, enough, sketch._replace(rounds=lloyd.ROUNDS))
     assert design(scattered(40), 2, FOUR).codewords.tolist() == whole.codewords.tolist()
 
 

@@ -10,7 +10,7 @@ from worlds import scattered
 from nomadp.drawing import Drawing
 from nomadp.errors import BudgetError, DomainError
 from nomadp.mechanisms import make_mechanism
-from nomadp.mechanisms.continuous.cgm import carried_noise, gaussian_multiplier
+from nomadp.mechanisms.continuous.cgm import correlated_noise, gaussian_multiplier
 from nomadp.randomness import SeededRandom
 
 MULTIPLIERS = {
@@ -22,7 +22,7 @@ MULTIPLIERS = {
 def deviations(length, multiplier, step_bound=0.1):
     """Standard deviations of the noise at each step."""
     variance, all_of_them = 0.0, []
-    kept, fresh = carried_noise(length, multiplier, step_bound)
+    kept, fresh = correlated_noise(length, multiplier, step_bound)
     for c, s in zip(kept, fresh, strict=True):
         variance = c**2 * variance + s**2
         all_of_them.append(math.sqrt(variance))
@@ -51,7 +51,7 @@ def test_the_multiplier_is_where_the_exact_condition_holds_with_equality(epsilon
 
 
 def test_how_much_of_the_noise_is_carried_over():
-    kept, _ = carried_noise(5, gaussian_multiplier(4.0, 0.01), 0.1)
+    kept, _ = correlated_noise(5, gaussian_multiplier(4.0, 0.01), 0.1)
     assert kept == pytest.approx([0, 0.488, 0.640, 0.709, 0.746], abs=5e-4)
 
 
@@ -64,7 +64,7 @@ def test_the_noise_shrinks_along_the_trajectory():
 def test_the_noise_covers_the_difference_of_any_two_clipped_streams(step_bound):
     rng = np.random.default_rng(0)
     length, multiplier = 6, 0.7
-    kept, fresh = carried_noise(length, multiplier, step_bound)
+    kept, fresh = correlated_noise(length, multiplier, step_bound)
     largest = 0.0
     for _ in range(2000):
         # Two streams in [0, 1] with steps of at most the bound differ by such a walk.
@@ -85,7 +85,7 @@ def test_the_drawn_noise_has_the_stated_law():
     points, runs = np.full((4, 2), 0.5), 4000
     drawing = Drawing(SeededRandom(1).stream(0))
     noise = np.array([mechanism.moved(points, drawing) - points for _ in range(runs)])
-    kept, _ = carried_noise(4, gaussian_multiplier(4.0, 0.01), 0.1)
+    kept, _ = correlated_noise(4, gaussian_multiplier(4.0, 0.01), 0.1)
     expected = np.array(deviations(4, gaussian_multiplier(4.0, 0.01)))
     # Five standard errors of a mean, of a variance, and of a regression on normal samples.
     assert (abs(noise.mean(axis=0)) <= 5 * expected[:, None] / math.sqrt(runs)).all()

@@ -14,9 +14,9 @@ from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.continuous.tracs import (
     Circular,
     Linear,
-    ahead,
     border_distance,
-    seen_from,
+    from_polar,
+    to_polar,
 )
 from nomadp.randomness import SeededRandom
 
@@ -58,21 +58,21 @@ def test_a_step_is_drawn_from_the_last_reported_point_and_the_first_from_the_cen
     circular, linear = Circular(shares["bearing"]), Linear(shares["distance"])
     uniforms, here, expected = drawing(), (0.5, 0.5), []
     for point in points.tolist():
-        angle, part = seen_from(here, point)
+        angle, part = to_polar(here, point)
         angle = circular.draw(angle, uniforms.uniform())
-        here = ahead(here, angle, linear.draw(part, uniforms.uniform()))
+        here = from_polar(here, angle, linear.draw(part, uniforms.uniform()))
         expected.append(here)
     assert mechanism.moved(points, drawing()).tolist() == np.array(expected).tolist()
 
 
 def test_where_there_is_no_direction_one_is_randomised_all_the_same():
-    assert seen_from((0.5, 0.5), (0.5, 0.5)) == (0.0, 0.0)
+    assert to_polar((0.5, 0.5), (0.5, 0.5)) == (0.0, 0.0)
     mechanism = make_mechanism("tracs-d", scattered(5), 8)
     moved = mechanism.moved(np.array([[0.5, 0.5]]), drawing())
     shares, uniforms = mechanism.split(1).shares(), drawing()
     angle = Circular(shares["bearing"]).draw(0.0, uniforms.uniform())
     part = Linear(shares["distance"]).draw(0.0, uniforms.uniform())
-    assert moved.tolist() == [list(ahead((0.5, 0.5), angle, part))]
+    assert moved.tolist() == [list(from_polar((0.5, 0.5), angle, part))]
 
 
 @pytest.mark.parametrize(
@@ -94,18 +94,18 @@ def test_the_way_to_the_border_by_hand(here, angle, distance):
 @given(UNIT, UNIT, UNIT, UNIT)
 def test_direction_and_part_of_the_way_lead_back_to_the_point(x, y, east, north):
     here, point = (x, y), (east, north)
-    angle, part = seen_from(here, point)
+    angle, part = to_polar(here, point)
     assert 0 <= angle <= 2 * math.pi
     assert 0 <= part <= 1
-    assert ahead(here, angle, part) == pytest.approx(point, abs=1e-6)
+    assert from_polar(here, angle, part) == pytest.approx(point, abs=1e-6)
 
 
 @pytest.mark.parametrize("corner", CORNERS)
 def test_corners_see_each_other_at_the_far_end_of_the_way(corner):
     opposite = (1 - corner[0], 1 - corner[1])
-    angle, part = seen_from(corner, opposite)
+    angle, part = to_polar(corner, opposite)
     assert part == pytest.approx(1)
-    assert ahead(corner, angle, part) == pytest.approx(opposite)
+    assert from_polar(corner, angle, part) == pytest.approx(opposite)
 
 
 @pytest.mark.parametrize("name", ["tracs-c", "tracs-d"])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nomadp.mechanisms.fast.compiling import _may_keep_code
+from nomadp.mechanisms.fast.compiling import _refresh_cache
 
 
 @pytest.fixture
@@ -20,8 +20,8 @@ def compiled(folder: Path) -> list[str]:
 
 
 def begin_again(folder: Path) -> bool:
-    _may_keep_code.cache_clear()
-    return _may_keep_code(folder)
+    _refresh_cache.cache_clear()
+    return _refresh_cache(folder)
 
 
 def test_code_of_unknown_sources_is_forgotten(folder):

@@ -58,7 +58,7 @@ def test_cells_are_many_but_never_smaller_than_a_leaf(size, levels):
 
 @pytest.mark.parametrize("size", [3, SIZE])
 def test_loops_are_compiled_for_one_layout_whatever_the_size(size):
-    known = ball_tree.sorted_places(scattered(size)).known
+    known = ball_tree.sorted_places(scattered(size)).without_sectors
     arrays = [each for each in known if isinstance(each, np.ndarray)]
     assert len(arrays) == len(known) - 1  # all but the number of levels
     assert all(each.flags.c_contiguous for each in arrays)
@@ -68,7 +68,7 @@ def test_loops_are_compiled_for_one_layout_whatever_the_size(size):
 def test_a_cell_is_a_node_of_the_tree_and_knows_its_locations(make):
     balls = ball_tree.sorted_places(make()).balls(4)
     starts = cell_starts(SIZE, balls.levels)
-    nodes = balls.nodes[len(balls.discs) - 1 :][: len(starts) - 1]
+    nodes = balls.nodes[len(balls.disc_sizes) - 1 :][: len(starts) - 1]
     assert nodes[:, :2].tolist() == [list(pair) for pair in pairwise(starts.tolist())]
     for cell, (start, end) in enumerate(pairwise(starts.tolist())):
         assert {cell_sets.cell_of(balls, location) for location in range(start, end)} == {cell}
@@ -98,7 +98,7 @@ def test_whatever_is_seen_in_a_sector_lies_in_a_cell_of_its_set(make, sectors):
     both[5:100, 1] = both[5:100, 0] + rng.integers(-3, 4, 95)  # neighbours on the curve
     for here, there in np.clip(both, 0, SIZE - 1).tolist():
         sector = pairs.sector_between(balls.rows, here, there, balls.borders)
-        row = balls.seen[sector, cell_sets.cell_of(balls, here)]
+        row = balls.sector_cells[sector, cell_sets.cell_of(balls, here)]
         assert held(row, cell_sets.cell_of(balls, there))
 
 
@@ -137,7 +137,7 @@ def test_a_set_of_cells_holds_not_much_more_than_a_sector(make):
     balls = ball_tree.sorted_places(make()).balls(4)
     cells = 2**balls.levels
     # Only speed: a cell sees a quarter of the others in each of four sectors, and the borders.
-    share = np.bitwise_count(balls.seen).sum() / (4 * cells * cells)
+    share = np.bitwise_count(balls.sector_cells).sum() / (4 * cells * cells)
     assert 0.25 <= share <= 0.5
 
 

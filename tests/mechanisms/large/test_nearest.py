@@ -45,7 +45,7 @@ def test_a_rank_holds_what_sorting_puts_there(most):
         for order in (values, np.sort(values), np.sort(values)[::-1]):
             for dtype in (np.int64, np.float64):
                 each = np.ascontiguousarray(order, dtype)
-                found = [nearest._ranked(each.copy(), rank) for rank in range(size)]
+                found = [nearest._select(each.copy(), rank) for rank in range(size)]
                 assert found == sorted(values)
 
 

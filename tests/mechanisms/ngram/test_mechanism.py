@@ -19,7 +19,7 @@ from nomadp.laws import TableExponential
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Ngram, perturb_one
 from nomadp.mechanisms.ngram.many import _picked
-from nomadp.mechanisms.ngram.mechanism import cheapest_way
+from nomadp.mechanisms.ngram.mechanism import cheapest_path
 from nomadp.randomness import SeededRandom
 from nomadp.trajectory import TrajectorySet
 
@@ -177,12 +177,12 @@ def test_a_wide_bound_changes_nothing():
     assert laws[0] == laws[1]
 
 
-def test_the_cheapest_way_is_the_cheapest_of_all_ways():
+def test_the_cheapest_path_is_the_cheapest_of_all_ways():
     rng = np.random.default_rng(1)
     possible = rng.random((4, 4)) < 0.5
     np.fill_diagonal(possible, True)
     costs = [rng.random((6, 4)) for _ in range(4)]
-    found = np.array(cheapest_way(costs, possible))
+    found = np.array(cheapest_path(costs, possible))
     for case in range(6):
         ways = [
             way

@@ -247,8 +247,8 @@ def test_what_is_drawn_follows_the_law_of_the_reference(make, pivots, small_is_l
 @pytest.mark.parametrize("tries", [0, 1, 3, 100])
 def test_scanning_after_some_tries_does_not_bend_the_law(tries, small_is_large, monkeypatch):
     # Compiled code has its tries as a constant: it is compiled anew.
-    monkeypatch.setattr(rejection, "_TRIES", tries)
-    monkeypatch.setattr(rejection, "_FEWEST", tries)
+    monkeypatch.setattr(rejection, "_TRIES_MAX", tries)
+    monkeypatch.setattr(rejection, "_TRIES_MIN", tries)
     anew = pytest.importorskip("numba").njit(rejection.inside.py_func)
     used = assert_follows_the_law(anew, city, (3, 31), 4_000)
     assert used.max() == tries + 1 or (tries == 100 and used.max() > 10)

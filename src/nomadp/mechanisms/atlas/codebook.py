@@ -1,4 +1,4 @@
-"""Codebooks: few public trajectories (codewords) of one length, and the law of reporting one.
+"""Codebooks: a few public trajectories (codewords) of one length, and the law of a report.
 
 A codebook is the same for everybody. It is designed for an epsilon by a recipe (`lloyd.py`), or
 pinned by its content, as tasks and files do. A bad codebook costs utility, never privacy.
@@ -43,7 +43,7 @@ class Codebook:
                 code="codebook_invalid",
                 size=places,
             )
-        table.flags.writeable = False
+        table.flags.writeable = False  # codebooks are cached and shared
 
     @property
     def size(self) -> int:
@@ -59,17 +59,21 @@ class Codebook:
         For several trajectories, (n, inputs), the result has a row for each.
         """
         total = np.zeros((*trajectory.shape[1:], self.size))
-        for places, ends in zip(trajectory, self.codewords.T, strict=True):
+        for places, codeword_places in zip(trajectory, self.codewords.T, strict=True):
             # Many trajectories share places: compute the distances from each place once.
-            distinct, which = np.unique(places, return_inverse=True)
-            table_km = self.locations.distances_between_km(distinct[:, None], ends)
-            total += table_km[which.reshape(np.shape(places))]
+            distinct, inverse = np.unique(places, return_inverse=True)
+            table_km = self.locations.distances_between_km(distinct[:, None], codeword_places)
+            total += table_km[inverse.reshape(np.shape(places))]
         return total
 
 
 @dataclass(frozen=True, eq=False)
 class CodewordResponse(TwoLevels):
-    """Two weights over codewords: the k nearest to the secret weigh more."""
+    """Two weights over codewords: the k nearest to the secret weigh more.
+
+    The secret is a whole trajectory. Exactly k codewords are near for every trajectory, so the
+    total is constant, and the loss is at most the share however the codebook was designed.
+    """
 
     atlas: Codebook
     near_count: int
@@ -83,7 +87,7 @@ class CodewordResponse(TwoLevels):
         return np.where(self.near(secret), heaviest(self.lightest, self.share), self.lightest)
 
     def near(self, secret: Secret) -> NDArray[np.bool_]:
-        """Which codewords weigh more (last axis); the secret is (n,) or (n, inputs)."""
+        """Mark the codewords that weigh more (last axis); the secret is (n,) or (n, inputs)."""
         return nearest_first(self.atlas.distances_km(np.asarray(secret)), self.near_count)
 
 
@@ -136,8 +140,10 @@ class PinnedCodebooks:
     @cached_property
     def sha256(self) -> str:
         """Hash of everything that determines the law: part of tasks and identities."""
-        said = f"nomadp atlas 2\n{self.location_set_sha256}\n{self.epsilon}\n"
-        digest = hashlib.sha256(said.encode())
+        # Widths and byte order are fixed, so the hash is the same on every machine. The shape
+        # comes first, so that different tables cannot have the same bytes.
+        header = f"nomadp atlas 2\n{self.location_set_sha256}\n{self.epsilon}\n"
+        digest = hashlib.sha256(header.encode())
         for table, near_count, _ in self.tables:
             digest.update(np.asarray([*table.shape, near_count], dtype="<i8").tobytes())
             digest.update(table.astype("<i4").tobytes())

@@ -1,4 +1,4 @@
-"""ATLAS, many trajectories at once: those of one length together."""
+"""The fast path of ATLAS: trajectories of one length together, bit for bit as one by one."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from nomadp.trajectory import TrajectorySet
 
 __all__ = ["draw_many"]
 
-_PAIRS_AT_ONCE = 2**22  # of a trajectory and a journey, or a point
+_PAIRS_AT_ONCE = 2**22  # of a trajectory and a codeword or a point, in memory
 
 
 def draw_many(
@@ -21,15 +21,16 @@ def draw_many(
 ) -> Reported:
     numbers = np.empty(len(trajectories), dtype=np.int64)
     locations = np.empty(len(trajectories.locations), dtype=np.int64)
-    for length, these in by_length(trajectories):
+    for length, rows in by_length(trajectories):
         channel = mechanism.channel(length)
         positions = control_positions(length, channel.atlas.length)
         step = rows_at_once(_PAIRS_AT_ONCE, max(channel.size, length))
-        for some in np.split(these, range(step, len(these), step)):
-            where = trajectories.offsets[some] + np.arange(length)[:, None]
+        for batch in np.split(rows, range(step, len(rows), step)):
+            where = trajectories.offsets[batch] + np.arange(length)[:, None]
             weights = channel.weights(trajectories.locations[where[positions]])
-            target = high_product(randomness.rows(some, 1)[:, 0], channel.total)
-            numbers[some] = (np.cumsum(weights, axis=1) <= target[:, None]).sum(axis=1)
-            control = channel.atlas.codewords[numbers[some]].T
+            # Inverse transform sampling, as in `Channel.draw`: one word for each trajectory.
+            target = high_product(randomness.rows(batch, 1)[:, 0], channel.total)
+            numbers[batch] = (np.cumsum(weights, axis=1) <= target[:, None]).sum(axis=1)
+            control = channel.atlas.codewords[numbers[batch]].T
             locations[where] = interpolated(mechanism.locations, control, length)
     return Reported(locations, numbers)

@@ -72,19 +72,21 @@ class Atlas(Mechanism):
         return params if pinned is None else params | {"pinned": pinned.sha256}
 
     def split(self, length: int) -> Split:
+        # One draw uses all of epsilon: splitting it over points is what makes other mechanisms
+        # noisy.
         self.check_length(length)
         return Split(self.epsilon, (Step("journey", 0, 1, self.epsilon),))
 
-    def points_seen(self, length: int) -> int:
+    def n_control_points(self, length: int) -> int:
         """Number of control points of a trajectory of this length."""
         return min(length, self.control_points or control_count(self.epsilon, length))
 
     def atlas(self, length: int) -> Codebook:
         """The public codebook for trajectories of this length."""
-        seen = self.points_seen(length)
+        count = self.n_control_points(length)
         if self.pinned is not None:
-            return Codebook(self.locations, *self.pinned.table(seen))
-        return design(self.locations, seen, self.epsilon, self.size)
+            return Codebook(self.locations, *self.pinned.table(count))
+        return design(self.locations, count, self.epsilon, self.size)
 
     def channel(self, length: int) -> CodewordResponse:
         """The law of the report."""
@@ -96,15 +98,16 @@ class Atlas(Mechanism):
         return [(self._report, trajectory)]
 
     def _report(self, trajectory: Trajectory, choose: Choose) -> tuple[int, ...]:
+        # The positions of control points depend on the public length alone.
         length = len(trajectory)
-        seen = trajectory[control_positions(length, self.points_seen(length))]
-        return (choose("journey", self.channel(length), seen), length)
+        control = trajectory[control_positions(length, self.n_control_points(length))]
+        return (choose("journey", self.channel(length), control), length)
 
     def finish(self, released: Sequence[Any], choose: Choose) -> tuple[int, ...]:
         index, length = released[0][0], int(np.max(released[0][1]))
         control = self.atlas(length).codewords[index].T
-        found = interpolated(self.locations, control, length)
-        return tuple(found if control.ndim > 1 else found.tolist())
+        places = interpolated(self.locations, control, length)
+        return tuple(places if control.ndim > 1 else places.tolist())
 
     def report_number(self, released: Sequence[Any]) -> int:
         """The index of the codeword."""
@@ -131,18 +134,22 @@ class CodewordReports(ReportLaw):
         return self.mechanism.channel(self.length)
 
     @property
-    def seen(self) -> int:
-        return self.mechanism.points_seen(self.length)
+    def n_control_points(self) -> int:
+        return self.mechanism.n_control_points(self.length)
 
     def values(self, places: Ints, numbers: Ints | None = None) -> Ints:
         """Indices of the codewords that rows of locations represent; -1 where there is none."""
-        journeys = self.channel.atlas.codewords.astype(np.int64)
-        seen = places[:, control_positions(self.length, journeys.shape[1])]
-        if numbers is None:  # view rows as byte strings, to look them up by binary search
-            word = f"S{journeys[0].nbytes}"
-            known, asked = (np.ascontiguousarray(x).view(word)[:, 0] for x in (journeys, seen))
-            order = np.argsort(known)
-            numbers = order[np.searchsorted(known, asked, sorter=order) % len(order)]
-        there = (numbers >= 0) & (numbers < len(journeys))
-        same = (journeys[np.where(there, numbers, 0)] == seen).all(axis=1)
-        return np.where(there & same, numbers, -1)
+        codewords = self.channel.atlas.codewords.astype(np.int64)
+        control = places[:, control_positions(self.length, codewords.shape[1])]
+        if numbers is None:
+            # Rows as byte strings can be looked up by binary search. A row that is no codeword
+            # gets the number of some codeword, and the comparison below refuses it.
+            row_type = f"S{codewords[0].nbytes}"
+            keys, queries = (
+                np.ascontiguousarray(rows).view(row_type)[:, 0] for rows in (codewords, control)
+            )
+            order = np.argsort(keys)
+            numbers = order[np.searchsorted(keys, queries, sorter=order) % len(order)]
+        in_range = (numbers >= 0) & (numbers < len(codewords))
+        is_codeword = (codewords[np.where(in_range, numbers, 0)] == control).all(axis=1)
+        return np.where(in_range & is_codeword, numbers, -1)

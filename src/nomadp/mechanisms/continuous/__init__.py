@@ -1,1 +1,1 @@
-"""CGM and TraCS, drawn in floats: to compare with, never to use."""
+"""CGM and TraCS, drawn with floats: for comparison in experiments only."""

@@ -1,8 +1,8 @@
 """Mechanisms that draw real numbers: for experiments, outside the exact audit.
 
-Their laws are continuous and their draws are floats, whose rounding can tell inputs apart
-however right the formula is. So no guarantee is claimed for what runs, and nothing here can
-be walked choice by choice.
+Their laws are continuous and their draws are floats, whose rounding can reveal the input even
+if the formula is right (Mironov, CCS 2012). So no guarantee is claimed for the program, and the
+auditor cannot enumerate its choices.
 """
 
 from abc import abstractmethod
@@ -48,7 +48,7 @@ class ContinuousMechanism(Mechanism):
 
     @classmethod
     def refusal(cls) -> DomainError:
-        """What is said to whoever wants to walk its choices."""
+        """The error for an attempt to enumerate its choices."""
         return DomainError(
             f"an exact audit needs finite laws, and {cls.name} has none: {cls.warning}; "
             "audit one of the mechanisms that claim to be private",

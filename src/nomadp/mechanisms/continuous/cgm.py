@@ -1,8 +1,8 @@
-"""CGM, the correlated Gaussian mechanism (PVLDB 2021): (epsilon, delta), not pure.
+"""CGM, the correlated Gaussian mechanism (PVLDB 2021): (epsilon, delta), not pure epsilon.
 
 Each coordinate of the trajectory is a stream in [0, 1] whose steps are clipped to a public
-bound. Because a stream cannot jump, noise that is partly carried over from step to step
-costs no more than fresh noise of larger variance.
+bound. Because such a stream cannot jump, noise that is partly carried over from step to step
+has the same privacy loss as fresh noise of larger variance.
 """
 
 import math
@@ -20,10 +20,10 @@ from nomadp.extras import require
 from nomadp.geometry import Floats
 from nomadp.mechanisms.continuous.base import ContinuousMechanism
 
-__all__ = ["CorrelatedGaussian", "carried_noise", "gaussian_multiplier"]
+__all__ = ["CorrelatedGaussian", "correlated_noise", "gaussian_multiplier"]
 
 DELTA_MIN = Fraction(1, 10**30)
-WIDTH = 1.0  # of the range of a coordinate: B
+WIDTH = 1.0  # B, the range of a coordinate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class CorrelatedGaussian(ContinuousMechanism):
 
     delta: Fraction | float | str = "0.1"
     step_bound: float = 0.1
-    """How far a coordinate may move in one step, as a part of the set's width."""
+    """The largest step of a coordinate, relative to the set's width (C)."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -59,52 +59,56 @@ class CorrelatedGaussian(ContinuousMechanism):
         from scipy.special import ndtri  # slow to import, and only this mechanism needs it
 
         multiplier = gaussian_multiplier(float(self.epsilon), float(self.delta))
-        kept, fresh = carried_noise(len(points), multiplier, self.step_bound)
+        weights, deviations = correlated_noise(len(points), multiplier, self.step_bound)
         uniforms = [(drawing.uniform(), drawing.uniform()) for _ in points]
-        normal = ndtri(np.array(uniforms)) * fresh[:, None]
+        normal = ndtri(np.array(uniforms)) * deviations[:, None]
         clipped, noise = np.empty_like(points), np.empty_like(points)
         for t, point in enumerate(points):
-            last, carried = (clipped[t - 1], noise[t - 1]) if t else (point, 0.0)
-            clipped[t] = np.clip(point, last - self.step_bound, last + self.step_bound)
-            noise[t] = kept[t] * carried + normal[t]
+            previous, carried = (clipped[t - 1], noise[t - 1]) if t else (point, 0.0)
+            # Clip to the clipped predecessor: only then are all steps of the stream bounded.
+            clipped[t] = np.clip(point, previous - self.step_bound, previous + self.step_bound)
+            noise[t] = weights[t] * carried + normal[t]  # n_t = c_t n_(t-1) + z_t
         moved: Floats = clipped + noise
         return moved
 
 
-def carried_noise(
+def correlated_noise(
     length: int, multiplier: float, step_bound: float
 ) -> tuple[list[float], Floats]:
-    """For each step, the part of the last noise that is kept and the fresh noise's deviation.
+    """For each step, the weight of the previous noise and the fresh noise's deviation.
 
     Each coordinate of each step gets the same part of the whole trajectory's budget.
     """
     free = WIDTH - 2 * step_bound  # a
-    per_step = 1 / (multiplier**2 * 2 * length)  # rho_t
-    kept, fresh = [0.0], [WIDTH / math.sqrt(per_step)]
+    per_step = 1 / (multiplier**2 * 2 * length)  # rho_t: 1 / sigma^2 over 2 n coordinates
+    weights, deviations = [0.0], [WIDTH / math.sqrt(per_step)]
     variance = WIDTH**2 / per_step  # v_t
     for _ in range(1, length):
-        kept.append(free * WIDTH / (variance * per_step + free**2))
-        fresh.append((WIDTH - kept[-1] * free) / math.sqrt(per_step))
+        weights.append(free * WIDTH / (variance * per_step + free**2))  # c_t
+        deviations.append((WIDTH - weights[-1] * free) / math.sqrt(per_step))  # s_t
         variance = 1 / (per_step / WIDTH**2 + (free / WIDTH) ** 2 / variance)
-    return kept, np.array(fresh)
+    return weights, np.array(deviations)
 
 
 @lru_cache(maxsize=256)
 def gaussian_multiplier(epsilon: float, delta: float) -> float:
     """The smallest noise, per unit of sensitivity, that is (epsilon, delta)-private.
 
-    Found by bisection of the exact condition (Balle and Wang, ICML 2018).
+    It solves the exact condition by bisection (the analytic Gaussian mechanism: Balle and Wang,
+    ICML 2018).
     """
+    # Double the upper end until it is private, then halve the interval down to adjacent floats.
     low, high = 0.0, 1.0
-    while _failure(epsilon, high) > delta:
+    while _smallest_delta(epsilon, high) > delta:
         low, high = high, 2 * high
     while (middle := (low + high) / 2) not in (low, high):
-        low, high = (middle, high) if _failure(epsilon, middle) > delta else (low, middle)
+        private = _smallest_delta(epsilon, middle) <= delta
+        low, high = (low, middle) if private else (middle, high)
     return high
 
 
-def _failure(epsilon: float, sigma: float) -> float:
-    """The smallest delta with which noise of this deviation keeps epsilon."""
+def _smallest_delta(epsilon: float, sigma: float) -> float:
+    """The smallest delta for which noise of this deviation is (epsilon, delta)-private."""
     shift, lean = 1 / (2 * sigma), epsilon * sigma
     return _normal_cdf(shift - lean) - math.exp(epsilon) * _normal_cdf(-shift - lean)
 

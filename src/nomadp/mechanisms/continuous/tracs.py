@@ -1,9 +1,9 @@
-"""TraCS (PETS 2026): points of the unit square perturbed by continuous laws.
+"""TraCS (PETS 2026): points of the unit square, perturbed by continuous laws.
 
-C reports the two coordinates of every point. D reports where a point lies as seen from the
-last reported one: the direction, and how far along the way to the square's border. The two
-laws have one shape: near the truth the density is s = e^(share/2), elsewhere 1/s, so that those
-of any two inputs differ by at most e^share.
+C reports the two coordinates of every point. D reports the direction of a point from the last
+reported one, and its distance relative to the border of the square. Both laws have the same
+shape: the density is s = e^(share/2) near the truth and 1/s elsewhere, so that the densities of
+any two inputs differ by a factor of at most e^share.
 """
 
 import math
@@ -25,22 +25,26 @@ TURN = 2 * math.pi
 
 @dataclass(frozen=True)
 class Linear:
-    """A number in [0, 1]: probably within a window that holds it and stays inside."""
+    """A number in [0, 1], reported from a window around it with probability s / (s + 1).
+
+    The window stays inside [0, 1]. With width 1 / (s + 1), its density is s, and the density of
+    the rest is 1 / s.
+    """
 
     share: Fraction
 
     @property
     def odds(self) -> float:
-        """s, which is also the odds of the window against the rest."""
+        """s, the odds of the window against the rest."""
         return math.exp(float(self.share) / 2)
 
     @property
     def width(self) -> float:
-        """Of the window."""
+        """The width of the window."""
         return 1 / (self.odds + 1)
 
     def start(self, value: float) -> float:
-        """Where the window begins."""
+        """The start of the window."""
         return min(max(value - self.width / 2, 0.0), 1 - self.width)
 
     def density(self, value: float, reported: float) -> float:
@@ -48,7 +52,7 @@ class Linear:
         return self.odds if inside else 1 / self.odds
 
     def draw(self, value: float, uniform: float) -> float:
-        """The reported number that one uniform number picks."""
+        """The reported number for one uniform number, by inverse transform sampling."""
         near = self.odds / (self.odds + 1)
         start = self.start(value)
         if uniform < near:
@@ -59,18 +63,21 @@ class Linear:
 
 @dataclass(frozen=True)
 class Circular:
-    """An angle: probably within a window centred on it. The mean error is pi / (s + 1)."""
+    """An angle, reported from a window centred on it with probability s / (s + 1).
+
+    The mean error is pi / (s + 1).
+    """
 
     share: Fraction
 
     def density(self, angle: float, reported: float) -> float:
-        seen = ((reported - angle) / TURN + 0.5) % 1.0  # as a part of a turn, the truth at 1/2
-        return Linear(self.share).density(0.5, seen) / TURN
+        turned = ((reported - angle) / TURN + 0.5) % 1.0  # in turns, with the truth at 1/2
+        return Linear(self.share).density(0.5, turned) / TURN
 
     def draw(self, angle: float, uniform: float) -> float:
-        """The reported angle in [0, 2 pi) that one uniform number picks."""
-        seen = Linear(self.share).draw(0.5, uniform)
-        return (angle + TURN * (seen - 0.5)) % TURN
+        """The reported angle in [0, 2 pi) for one uniform number."""
+        turned = Linear(self.share).draw(0.5, uniform)
+        return (angle + TURN * (turned - 0.5)) % TURN
 
 
 DIRECTION_PART = Fraction(355, 468)  # pi / (pi + 1), with pi = 355/113: a split is exact
@@ -82,7 +89,7 @@ _WARNING = (
 
 Point = tuple[float, float]
 CENTRE: Point = (0.5, 0.5)
-_ALONG = 1e-9  # a direction this close to a side's own runs along it and never meets it
+_PARALLEL = 1e-9  # a direction this close to that of a side is parallel to it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,46 +118,50 @@ class DirectionTracs(ContinuousMechanism):
     warning: ClassVar[str] = _WARNING
 
     def split(self, length: int) -> Split:
-        each = self.epsilon / length
-        bearing = Step("bearing", 0, length, DIRECTION_PART * each)
-        return Split(self.epsilon, (bearing, Step("distance", 0, length, each - bearing.share)))
+        share = self.epsilon / length
+        bearing = Step("bearing", 0, length, DIRECTION_PART * share)
+        distance = Step("distance", 0, length, share - bearing.share)
+        return Split(self.epsilon, (bearing, distance))
 
     def moved(self, points: Floats, drawing: Drawing) -> Floats:
         shares = self.split(len(points)).shares()
         circular, linear = Circular(shares["bearing"]), Linear(shares["distance"])
-        here, moved = CENTRE, []
+        # The first reference is the centre of the square, each further one a reported point.
+        # Both are public, so a point's budget is used for that point alone.
+        reference, moved = CENTRE, []
         for point in points.tolist():
-            angle, part = seen_from(here, point)
+            angle, fraction = to_polar(reference, point)
             angle = circular.draw(angle, drawing.uniform())
-            part = linear.draw(part, drawing.uniform())
-            here = ahead(here, angle, part)
-            moved.append(here)
+            fraction = linear.draw(fraction, drawing.uniform())
+            reference = from_polar(reference, angle, fraction)
+            moved.append(reference)
         return np.array(moved)
 
 
-def seen_from(here: Point, point: Point) -> tuple[float, float]:
-    """The direction of a point, and how far along the way to the border it lies."""
-    east, north = point[0] - here[0], point[1] - here[1]
+def to_polar(reference: Point, point: Point) -> tuple[float, float]:
+    """The direction of a point, and its distance relative to the border in this direction."""
+    east, north = point[0] - reference[0], point[1] - reference[1]
     distance = math.hypot(east, north)
     if distance == 0:
-        return 0.0, 0.0  # no direction: any will do, as long as it is randomised like all
+        return 0.0, 0.0  # no direction: any is as good, as long as it is randomised like others
     angle = math.atan2(north, east) % TURN
-    border = border_distance(here, angle)
+    border = border_distance(reference, angle)
     return angle, min(distance / border, 1.0) if border > 0 else 0.0
 
 
-def ahead(here: Point, angle: float, part: float) -> Point:
-    """The point that lies so far along the way to the border."""
-    distance = part * border_distance(here, angle)
-    x, y = here[0] + distance * math.cos(angle), here[1] + distance * math.sin(angle)
+def from_polar(reference: Point, angle: float, fraction: float) -> Point:
+    """The point in this direction, at this fraction of the distance to the border."""
+    distance = fraction * border_distance(reference, angle)
+    x, y = reference[0] + distance * math.cos(angle), reference[1] + distance * math.sin(angle)
     return min(max(x, 0.0), 1.0), min(max(y, 0.0), 1.0)
 
 
-def border_distance(here: Point, angle: float) -> float:
-    """From a point of the unit square to its border, in this direction."""
-    ways = [
-        ((1.0 if part > 0 else 0.0) - at) / part
-        for at, part in zip(here, (math.cos(angle), math.sin(angle)), strict=True)
-        if abs(part) > _ALONG
+def border_distance(reference: Point, angle: float) -> float:
+    """The distance from a point of the unit square to its border, in this direction."""
+    # The distance along the direction to each side that it approaches; the nearer side counts.
+    distances = [
+        ((1.0 if slope > 0 else 0.0) - coordinate) / slope
+        for coordinate, slope in zip(reference, (math.cos(angle), math.sin(angle)), strict=True)
+        if abs(slope) > _PARALLEL
     ]
-    return max(min(ways), 0.0)
+    return max(min(distances), 0.0)

@@ -1,12 +1,12 @@
-"""What fast paths share: rows of words, square tables, and loops that numba compiles.
+"""Common parts of the fast paths: rows of words, square tables, and loops that numba compiles.
 
-No generator lives here: every trajectory brings its own row of random words, and what a row
-lacks is reported (`used` beyond its width) instead of made up. Randomised response and the
-square wave turn words into values exactly as the reference does. The exponential law is drawn
-by rejection sampling: propose a location of its domain uniformly, accept it with probability
-weight / ceiling. It is the same law, without touching every location, from a random number of
-words, so only a source that can be asked again serves it.
+There is no random generator here. Every trajectory has its own row of random words, and a row
+that is too short is reported (`used` beyond its width), never filled up. Randomised response
+and the square wave turn words into values exactly as the reference does. The exponential law
+uses rejection sampling: propose a location of its domain uniformly, and accept it with
+probability weight / ceiling. That is the same law, without visiting every location. It takes a
+random number of words, so it needs a random source that can repeat and extend its rows.
 
-Small sets come with square tables (`Tables`), large ones with an index (large/). Importing this
-package imports nothing; loops are imported by whoever has many trajectories to perturb.
+Small sets have square tables (`Tables`), large ones an index (large/). Importing this package
+imports nothing; the loops are imported when many trajectories are perturbed.
 """

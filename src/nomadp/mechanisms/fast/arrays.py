@@ -1,4 +1,4 @@
-"""Values of each kind of law, one for each word of an array: draws.py in numpy."""
+"""Draws from each kind of law, one for each word of an array: draws.py in numpy."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ _HALF = np.uint64(32)
 
 
 def split(words: Words, totals: Ints | int) -> tuple[Ints, Words]:
-    """The whole part of word * total and the rest, a word again; totals are below 2^32."""
+    """The integer part and the fraction of word * total, as in draws.py; totals are < 2^32."""
     bound = np.asarray(totals).astype(np.uint64)
     low, high = (words & _MASK) * bound, (words >> _HALF) * bound
     high = high + (low >> _HALF)
@@ -36,6 +36,8 @@ def weights(distances_km: Floats, scale_per_km: Floats, ceilings: Ints) -> Ints:
 
 def square_wave(words: Words, cells: Ints, wave: tuple[int, int, int]) -> Ints:
     """Output cells; `cell` to `cell + 2 reach` are the near ones."""
+    # Inverse transform sampling without a cumulative array: `cell` light cells come first, then
+    # the near ones, then the other light cells.
     resolution, reach, heavy = wave
     near = 2 * reach + 1
     target = high_product(words, near * heavy + (resolution - 1) * UNIT)
@@ -47,14 +49,15 @@ def square_wave(words: Words, cells: Ints, wave: tuple[int, int, int]) -> Ints:
 
 
 def leading(holds: Callable[[Ints], Booleans], rows: int, size: int) -> Ints:
-    """How many entries of each row hold, where those that hold come first.
+    """The number of leading entries of each row that satisfy a condition; later ones do not.
 
-    ``holds`` is asked about one entry of each row, below ``size``, in turn.
+    ``holds`` evaluates the condition for one entry, below ``size``, of each row.
     """
+    # Binary search in all rows at once.
     low, high = np.zeros(rows, dtype=np.int64), np.full(rows, size)
     while (low < high).any():
         middle = (low + high) // 2
-        # Where a row's search is over, the entry may not exist and does not matter.
+        # In rows whose search is over, the entry may not exist, and its value is ignored.
         is_open, is_low = low < high, holds(np.minimum(middle, size - 1))
         low = np.where(is_open & is_low, middle + 1, low)
         high = np.where(is_open & ~is_low, middle, high)

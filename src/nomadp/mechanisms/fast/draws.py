@@ -1,4 +1,4 @@
-"""Draws from each kind of law, with words of a row: the compiled loops' building blocks."""
+"""Draws from each kind of law, with the words of a row: the parts of the compiled loops."""
 
 import math
 from typing import Any
@@ -27,7 +27,8 @@ _HALF = np.uint64(32)
 
 @part
 def below(words: Any, used: int, total: int) -> Any:
-    """floor(word * total / 2^64) for the next word; 0 where the row has run out."""
+    """floor(word * total / 2^64) for the next word; 0 if the row has run out of words."""
+    # The 0 is never reported: a row that used too many words is drawn again with more.
     if used >= len(words):
         return 0
     return high_product(words[used], total)
@@ -62,6 +63,7 @@ def split(word: Any, total: int) -> Any:
 def weight_of(distance_km: float, scale_per_km: float, ceiling: int) -> Any:
     """The exponential law's integer weight, clamped into [2^24, ceiling]."""
     weight = ceiling * math.exp(-scale_per_km * distance_km)
+    # "Not at least" also catches NaN, as `clamped` does.
     if not weight >= UNIT:
         return np.int64(UNIT)
     return np.int64(min(weight, ceiling))
@@ -69,7 +71,10 @@ def weight_of(distance_km: float, scale_per_km: float, ceiling: int) -> Any:
 
 @kernel
 def near(words: Any, used: int, domain: Any, row_km: Any, law: Any) -> Any:
-    """One location of the domain, and the words used so far; law: (scale, offset, ceiling)."""
+    """Draw a location of the domain, with the law (scale, offset, ceiling).
+
+    Returns the location and the words used so far.
+    """
     # Rejection sampling: propose uniformly, accept with probability weight / ceiling. The
     # accepted location follows the law exactly, without adding up all weights.
     ceiling = np.int64(law[2])
@@ -113,7 +118,7 @@ def toss_coins(batch: Batch, plan: Plan, drawn: Drawn) -> None:
 
 @kernel
 def within(row_km: Any, order: Any, limit_km: float) -> int:
-    """How many locations are at most that far, when ``order`` sorts them by distance."""
+    """The number of locations within a distance, by binary search; ``order`` sorts them."""
     low, high = 0, len(order)
     while low < high:
         middle = (low + high) // 2

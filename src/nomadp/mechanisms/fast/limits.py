@@ -1,6 +1,6 @@
-"""Up to which size sets have square tables, and how many rows are drawn at a time.
+"""The largest set with square tables, and the number of rows that are drawn at a time.
 
-Memory alone: no law reads this.
+These limits save memory. No law depends on them.
 """
 
 from collections.abc import Iterator
@@ -11,20 +11,20 @@ from nomadp.locations import LocationSet
 __all__ = ["TABLE_LIMIT", "cut_after", "has_tables", "rows_at_once", "tables_up_to"]
 
 TABLE_LIMIT = 4096
-"""Locations up to which square tables are kept: 200 MB a set, and 17 MB a granularity."""
+"""The most locations with square tables: 200 MB for a set, 17 MB for a number of sectors."""
 
 ROWS_MOST = 2**62
-"""No limit but that of memory."""
+"""The most rows at a time: by default, only memory limits them."""
 
 
-def rows_at_once(room: int, each: int) -> int:
-    """How many rows of so many numbers ``each`` fit into the room for so many."""
-    return max(1, min(room // each, ROWS_MOST))
+def rows_at_once(room: int, width: int) -> int:
+    """The number of rows with ``width`` numbers each that fit into ``room`` numbers."""
+    return max(1, min(room // width, ROWS_MOST))
 
 
 @contextmanager
 def cut_after(rows: int) -> Iterator[None]:
-    """Draw so few rows at a time, to look at where work is cut; not in two threads at once."""
+    """Draw at most ``rows`` rows at a time, to test batch borders; not thread-safe."""
     global ROWS_MOST
     before, ROWS_MOST = ROWS_MOST, rows
     try:
@@ -34,13 +34,13 @@ def cut_after(rows: int) -> Iterator[None]:
 
 
 def has_tables(locations: LocationSet) -> bool:
-    """Whether the set is small enough for square tables; a larger one has an index instead."""
+    """Whether the set is small enough for square tables; larger sets have an index."""
     return len(locations) <= TABLE_LIMIT
 
 
 @contextmanager
 def tables_up_to(limit: int) -> Iterator[None]:
-    """Take smaller sets for large ones, to look at the index; not in two threads at once."""
+    """Use the index for sets above ``limit``, to test it on small sets; not thread-safe."""
     global TABLE_LIMIT
     before, TABLE_LIMIT = TABLE_LIMIT, limit
     try:

@@ -1,4 +1,4 @@
-"""Rows of words for many trajectories at once, as long as their draws turn out to need.
+"""Rows of words for many trajectories at once, extended for those that need more words.
 
 The laws are those of the reference program. The exponential law uses words differently, so the
 same words give different reports here, with the same distribution.
@@ -27,17 +27,18 @@ def ceiling(share: Fraction) -> int:
 
 
 def point_words(trajectories: TrajectorySet, randomness: RandomSource) -> NDArray[np.uint64]:
-    """One word for each point: the words its trajectory would have alone, in their order."""
+    """One word for each point: the first words of its trajectory's stream, in order."""
     lengths = trajectories.lengths
-    found = np.empty(len(trajectories.locations), dtype=np.uint64)
-    # Rows are as wide as the longest of them: short trajectories do not pay for long ones.
-    width = 2 ** np.ceil(np.log2(lengths)).astype(np.int64)
-    for one in np.unique(width):
-        these = np.flatnonzero(width == one)
-        rows = randomness.rows(these, int(lengths[these].max()))
-        has_point = np.arange(rows.shape[1]) < lengths[these][:, None]
-        found[_points_of(trajectories.offsets, these)] = rows[has_point]
-    return found
+    words = np.empty(len(trajectories.locations), dtype=np.uint64)
+    # All rows of a batch have the width of the longest one. Batches of similar lengths (up to a
+    # factor of 2) generate at most about twice as many words as are used.
+    size_class = 2 ** np.ceil(np.log2(lengths)).astype(np.int64)
+    for size in np.unique(size_class):
+        batch = np.flatnonzero(size_class == size)
+        rows = randomness.rows(batch, int(lengths[batch].max()))
+        has_point = np.arange(rows.shape[1]) < lengths[batch][:, None]
+        words[_points_of(trajectories.offsets, batch)] = rows[has_point]
+    return words
 
 
 def draw_rows(
@@ -49,23 +50,24 @@ def draw_rows(
 ) -> Drawn:
     """Run a loop over all trajectories, and again with longer rows for those that need them.
 
-    Rows begin with ``width`` words.
+    The first rows have ``width`` words. ``means`` are the indices of mean locations (ATP).
     """
-    result = _nothing_drawn(len(trajectories.locations), len(trajectories))
+    result = _empty_result(len(trajectories.locations), len(trajectories))
     pending = np.arange(len(trajectories))
     while len(pending):
-        short = []
-        for these in _batches(pending, width):
-            whole = len(these) == len(trajectories)
-            some = trajectories if whole else trajectories.select(these)
-            drawn = _nothing_drawn(len(some.locations), len(some))
-            row = randomness.rows(these, width)
-            run(Batch(some.offsets, some.locations, row, means[these]), drawn)
-            where = _points_of(trajectories.offsets, these)
+        too_short = []
+        for rows in _batches(pending, width):
+            is_all = len(rows) == len(trajectories)
+            batch = trajectories if is_all else trajectories.select(rows)
+            drawn = _empty_result(len(batch.locations), len(batch))
+            words = randomness.rows(rows, width)
+            run(Batch(batch.offsets, batch.locations, words, means[rows]), drawn)
+            where = _points_of(trajectories.offsets, rows)
             result.copies[:, where], result.coins[where] = drawn.copies, drawn.coins
             # A longer row begins with the same words, so running it again repeats all draws.
-            short.append(these[drawn.used > width])
-        pending, width = np.concatenate(short), 4 * width
+            # Drawing it with fresh words instead would favour outcomes that take few words.
+            too_short.append(rows[drawn.used > width])
+        pending, width = np.concatenate(too_short), 4 * width
     return result
 
 
@@ -74,7 +76,7 @@ def _batches(pending: Ints, width: int) -> list[Ints]:
     return [pending[start : start + rows] for start in range(0, len(pending), rows)]
 
 
-def _nothing_drawn(points: int, trajectories: int) -> Drawn:
+def _empty_result(points: int, trajectories: int) -> Drawn:
     def zeros(*shape: int) -> Ints:
         return np.zeros(shape, dtype=np.int64)
 
@@ -82,7 +84,7 @@ def _nothing_drawn(points: int, trajectories: int) -> Drawn:
 
 
 def _points_of(offsets: Ints, chosen: Ints) -> Ints:
-    """Where the points of these trajectories stand."""
+    """The indices of the points of the chosen trajectories."""
     lengths = np.diff(offsets)[chosen]
     before = np.cumsum(lengths) - lengths
     return np.repeat(offsets[chosen] - before, lengths) + np.arange(lengths.sum())

@@ -1,4 +1,4 @@
-"""What kernels read and write: arrays and numbers under names."""
+"""The arguments and results of kernels: named tuples of arrays and numbers."""
 
 from typing import Any, NamedTuple
 
@@ -6,12 +6,12 @@ __all__ = ["Balls", "Batch", "Domain", "Drawn", "Plan", "Tables", "withheld"]
 
 
 def withheld(value: object) -> str:
-    """The repr of what holds private locations, words or draws."""
+    """The repr of values that contain private locations, words or draws."""
     return f"{type(value).__name__}(withheld)"
 
 
 class Tables(NamedTuple):
-    """What is public about the locations, precomputed."""
+    """Precomputed public facts about a small location set."""
 
     distance_km: Any  # (m, m)
     order: Any  # (m, m): the locations from the nearest to the farthest
@@ -25,10 +25,10 @@ class Balls(NamedTuple):
     ball: Any  # (nodes, 4): centre and radius, where the Earth is the unit sphere
     nodes: Any  # (nodes, 3): first location, last + 1, left child (the right one follows) or 0
     borders: Any  # (sectors, 2): of geometry.sector_borders
-    levels: int  # there are 2^levels cells: nodes of the tree, as many levels below its root
-    discs: Any  # (cells, sizes): of discs, as squared sines of half an angle
-    around: Any  # (cells, sizes, words): the cells, as bits, that such a disc may meet
-    seen: Any  # (sectors, cells, words): the cells that somebody in a cell may see there
+    levels: int  # depth of the cells in the tree: there are 2^levels
+    disc_sizes: Any  # (cells, sizes): of discs, as squared sines of half an angle
+    disc_cells: Any  # (cells, sizes, blocks): cells, as bits, that such a disc may intersect
+    sector_cells: Any  # (sectors, cells, blocks): cells that a cell may see in a sector
 
 
 class Domain(NamedTuple):
@@ -36,13 +36,13 @@ class Domain(NamedTuple):
 
     anchor: int
     radius_km: float
-    edge: float  # the disc's, as a squared sine of half an angle
-    pivots: Any  # two of them
-    reported: Any  # the sector each pivot reports
+    edge: float  # of the disc, as a squared sine of half an angle
+    pivots: Any  # two
+    reported: Any  # the sector that each pivot reports
 
 
 class Batch(NamedTuple):
-    """Trajectories, one after the other, each with its row of words."""
+    """Concatenated trajectories, each with its row of words."""
 
     offsets: Any
     locations: Any
@@ -68,7 +68,7 @@ class Plan(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """Results: both copies, the coins of each position, and how many words each row took."""
+    """Results: both copies, the coin of each position, and the words that each row used."""
 
     copies: Any  # (2, points)
     coins: Any

@@ -22,7 +22,7 @@ from nomadp.mechanisms.large.cells import (
     cell_order,
     cell_starts,
     cells_around,
-    cells_seen,
+    cells_in_view,
     steps_along,
 )
 from nomadp.trajectory import TrajectorySet
@@ -31,9 +31,10 @@ __all__ = ["LEAF", "SortedPlaces", "ball_tree_balls", "ball_tree_order", "sorted
 
 LEAF = 16
 """Maximum number of locations of a leaf."""
-_BITS = 27  # of each coordinate, over a cell's extent: millimetres where the set is the Earth
+_BITS = 27  # of each coordinate within a cell: millimetres if the set spans the Earth
 
-_MAKING = Lock()
+_TREE_LOCK = Lock()
+"""Held while a tree or its sectors are built, so that threads build each of them once."""
 
 Keys = NDArray[np.uint64]
 
@@ -44,32 +45,35 @@ class SortedPlaces:
 
     order: Ints
     rank: Ints
-    known: Balls = field(repr=False)
+    without_sectors: Balls = field(repr=False)
     boxes: Floats = field(repr=False)
-    _seen: dict[int, Balls] = field(default_factory=dict, repr=False)
+    _by_sectors: dict[int, Balls] = field(default_factory=dict, repr=False)
 
     def balls(self, sectors: int) -> Balls:
         """The kernels' view of the set, with ``sectors`` directions (1: directions unused)."""
-        with _MAKING:
-            if sectors not in self._seen:
-                self._seen[sectors] = self._looking(sectors)
-            return self._seen[sectors]
+        with _TREE_LOCK:
+            if sectors not in self._by_sectors:
+                self._by_sectors[sectors] = self._with_sectors(sectors)
+            return self._by_sectors[sectors]
 
-    def _looking(self, sectors: int) -> Balls:
+    def _with_sectors(self, sectors: int) -> Balls:
+        balls = self.without_sectors
         if sectors == 1:
-            return self.known
+            return balls
+        # The cells are a level of a binary tree: `cells` nodes after the cells - 1 above them.
         borders, cells = sector_borders(sectors), self.boxes.shape[1]
-        seen = cells_seen(self.boxes, self.known.ball[cells - 1 : 2 * cells - 1], borders)
-        return self.known._replace(borders=borders, seen=seen)
+        sector_cells = cells_in_view(self.boxes, balls.ball[cells - 1 : 2 * cells - 1], borders)
+        return balls._replace(borders=borders, sector_cells=sector_cells)
 
     def ranked(self, trajectories: TrajectorySet) -> TrajectorySet:
+        """The same trajectories, with ranks instead of location indices."""
         ranks = self.rank[trajectories.locations]
         return replace(trajectories, locations=ranks)
 
 
 def sorted_places(locations: LocationSet) -> SortedPlaces:
     """The tree of a set, cached; safe to call from several threads."""
-    with _MAKING:
+    with _TREE_LOCK:
         return _sorted_places(locations)
 
 
@@ -85,15 +89,19 @@ def _sorted_places(locations: LocationSet) -> SortedPlaces:
     ball, nodes = ball_tree_balls(lat, lng, key)
     rows = np.stack(places(lat, lng), axis=1)
     cells = len(starts) - 1
-    discs, around = cells_around(ball[cells - 1 : 2 * cells - 1])
-    nobody = np.zeros((0, *around.shape[::2]), dtype=np.uint64)
-    known = Balls(rows, ball, nodes, sector_borders(1), levels, discs, around, nobody)
-    return SortedPlaces(order, rank, known, _boxes(lat, lng, starts))
+    disc_sizes, disc_cells = cells_around(ball[cells - 1 : 2 * cells - 1])
+    no_cells = np.zeros((0, *disc_cells.shape[::2]), dtype=np.uint64)
+    balls = Balls(
+        rows, ball, nodes, sector_borders(1), levels, disc_sizes, disc_cells, no_cells
+    )
+    return SortedPlaces(order, rank, balls, _boxes(lat, lng, starts))
 
 
 def _boxes(lat: Floats, lng: Floats, starts: Ints) -> Floats:
-    """Each cell's least and greatest latitude, then longitude, in radians."""
-    lng = np.where(np.abs(lat) == 90.0, 0.0, lng)  # from where a pole looks, as in `places`
+    """The smallest and largest latitude of each cell, then longitude, in radians."""
+    lng = np.where(
+        np.abs(lat) == 90.0, 0.0, lng
+    )  # a pole looks from longitude 0, as in `places`
     limits = [
         end.reduceat(np.radians(degrees), starts[:-1])
         for degrees in (lat, lng)
@@ -103,9 +111,9 @@ def _boxes(lat: Floats, lng: Floats, starts: Ints) -> Floats:
 
 
 def ball_tree_order(locations: LocationSet, levels: int) -> tuple[Ints, Keys]:
-    """The locations cell by cell, in a cell along the curve, and their keys in this order.
+    """The locations ordered by cell and by the curve inside it, and their keys in this order.
 
-    A key is the number of the cell, and below it the place on the curve.
+    A key has the number of the cell in its upper bits, and the position on the curve below.
     """
     lat, lng = locations.lat, locations.lng
     order, starts = cell_order(lat, lng, levels), cell_starts(len(lat), levels)
@@ -123,7 +131,7 @@ def _spread(steps: Ints) -> Keys:
     """Move every bit to twice its position, to interleave two numbers (Morton code)."""
     spread = steps.astype(np.uint64)
     for shift in (16, 8, 4, 2, 1):
-        # Blocks of `shift` bits are kept, with as many zeros between them.
+        # Each block of 2 shift bits becomes two of `shift` bits, with as many zeros between.
         mask = sum(((1 << shift) - 1) << at for at in range(0, 64, 2 * shift))
         spread = (spread | spread << np.uint64(shift)) & np.uint64(mask)
     return spread
@@ -139,16 +147,17 @@ def ball_tree_balls(lat: Floats, lng: Floats, key: Keys) -> tuple[Floats, NDArra
     low = np.minimum.reduceat(points, leaves[:, 0])
     high = np.maximum.reduceat(points, leaves[:, 0])
     middle = (low + high) / 2
-    apart = _norm(points - np.repeat(middle, leaves[:, 1] - leaves[:, 0], axis=0))
-    around = middle, np.maximum.reduceat(apart, leaves[:, 0]), low, high
+    distance = _norm(points - np.repeat(middle, leaves[:, 1] - leaves[:, 0], axis=0))
+    leaf_balls = middle, np.maximum.reduceat(distance, leaves[:, 0]), low, high
     first = np.searchsorted(leaves[:, 0], nodes[:, 0])
     end = np.searchsorted(leaves[:, 0], nodes[:, 1])
+    # Level by level, because the nodes of one level have each leaf at most once.
     balls = np.empty((len(nodes), 4))
-    done = 0
+    start = 0
     for level in levels:
-        some = slice(done, done + len(level))
-        balls[some] = _around(around, first[some], end[some])
-        done += len(level)
+        rows = slice(start, start + len(level))
+        balls[rows] = _enclosing_balls(leaf_balls, first[rows], end[rows])
+        start += len(level)
     return balls, nodes
 
 
@@ -184,15 +193,16 @@ def _below_highest(bits: Keys) -> Keys:
     return bits >> np.uint64(1)
 
 
-def _around(leaves: tuple[Floats, ...], first: Ints, end: Ints) -> Floats:
+def _enclosing_balls(leaves: tuple[Floats, ...], first: Ints, end: Ints) -> Floats:
     """The ball of each node, from the balls and boxes of its leaves `first` to `end`."""
+    # The centre of the bounding box; the radius reaches the far side of every leaf's ball.
     middle, radius, low, high = leaves
     counts = end - first
     starts = np.cumsum(counts) - counts
-    which = np.repeat(first - starts, counts) + np.arange(counts.sum())
-    centre = np.minimum.reduceat(low[which], starts) + np.maximum.reduceat(high[which], starts)
+    leaf = np.repeat(first - starts, counts) + np.arange(counts.sum())
+    centre = np.minimum.reduceat(low[leaf], starts) + np.maximum.reduceat(high[leaf], starts)
     centre = centre / 2
-    reach = _norm(middle[which] - np.repeat(centre, counts, axis=0)) + radius[which]
+    reach = _norm(middle[leaf] - np.repeat(centre, counts, axis=0)) + radius[leaf]
     return np.concatenate([centre, np.maximum.reduceat(reach, starts)[:, None]], axis=1)
 
 

@@ -12,14 +12,14 @@ from nomadp.mechanisms.large.pairs import haversines, unit_vector
 __all__ = ["farthest_locations"]
 
 _SLACK = 1e-12  # of the Earth's radius: far above any rounding
-_DOUBT = 1e-13  # a share of the angle: above any rounding, and below the slack
-_WIDE = 0.7  # the radius of a ball that holds a quarter of the Earth, about
-_DEEPEST = 128  # twice the bits of a key, and each level of the tree takes at least one
+_DOUBT = 1e-13  # relative to the angle: above any rounding, and below the slack
+_WIDE = 0.7  # about the radius of a ball that contains a quarter of the Earth
+_DEEPEST = 128  # twice the bits of a key: each level of the tree decides at least one bit
 
 
 @kernel
 def farthest_locations(balls: Balls, places: Any, out: Any) -> None:
-    """The location farthest from each place, or -1 where rounding could decide which it is."""
+    """The location farthest from each place, or -1 where rounding could decide between two."""
     pending = np.empty(_DEEPEST, dtype=np.int32)
     for k in range(len(places)):
         out[k] = _farthest(balls, places[k], pending)
@@ -29,8 +29,11 @@ def farthest_locations(balls: Balls, places: Any, out: Any) -> None:
 def _farthest(balls: Balls, place: int, pending: Any) -> Any:
     ball, nodes = balls.ball, balls.nodes
     x, y, z = unit_vector(balls.rows, place)
-    # In a set as wide as the Earth, far away is near the antipode, which sorts better.
+    # In a set as wide as the Earth, search near the antipode: chords to it distinguish far
+    # locations better.
     aim = (-x, -y, -z, -1.0) if ball[0, 3] > _WIDE else (x, y, z, 1.0)
+    # Depth-first branch and bound: a stack of nodes that may contain a farther location. The
+    # best one has the squared sine `near` and cosine `far`; `second` is the next best angle.
     pending[0] = 0
     waiting = 1
     best, near, far, second = place, 0.0, 1.0, -1.0
@@ -41,7 +44,7 @@ def _farthest(balls: Balls, place: int, pending: Any) -> Any:
             continue
         left = nodes[node, 2]
         if left > 0:
-            # What promises more is put on top.
+            # The more promising child is searched first, so that more nodes can be skipped.
             top = 1 if _promise(ball, left + 1, aim) > _promise(ball, left, aim) else 0
             pending[waiting], pending[waiting + 1] = left + 1 - top, left + top
             waiting += 2
@@ -49,7 +52,8 @@ def _farthest(balls: Balls, place: int, pending: Any) -> Any:
         for other in range(nodes[node, 0], nodes[node, 1]):
             sine, cosine = haversines(balls.rows, place, other)
             if sine == near and cosine == far:
-                continue  # as far to the bit, also for the reference
+                continue  # equal to the bit, also for the reference: the same distance
+            # Compare squared tangents without dividing.
             if sine * far > near * cosine:
                 best, near, far, sine, cosine = other, sine, cosine, near, far
             second = max(second, _angle(sine, cosine))
@@ -62,23 +66,24 @@ def _angle(near: float, far: float) -> float:
 
 
 @part
-def _may_beat(ball: Any, node: int, here: Any, best: Any) -> bool:
-    """Seen from here a ball ends at most at the distance of its centre plus its radius.
+def _may_beat(ball: Any, node: int, place: Any, best: Any) -> bool:
+    """Whether a ball may contain a location that is farther than the best one.
 
-    Seen from the antipode it begins at least at the distance minus the radius, which is what
-    tells near-antipodes apart. ``best`` is how far the best is from here and from there.
+    ``best`` has the chords from the best location to the place and to its antipode. A ball
+    ends at most at its centre's distance plus its radius. It begins, seen from the antipode, at
+    least at its centre's distance minus its radius, which is the sharper test near there.
     """
     reach = ball[node, 3] + _SLACK
     ends, begins = best[0] - reach, best[1] + reach
-    x, y, z = ball[node, 0] + here[0], ball[node, 1] + here[1], ball[node, 2] + here[2]
+    x, y, z = ball[node, 0] + place[0], ball[node, 1] + place[1], ball[node, 2] + place[2]
     if x * x + y * y + z * z > begins * begins:
         return False
-    x, y, z = ball[node, 0] - here[0], ball[node, 1] - here[1], ball[node, 2] - here[2]
+    x, y, z = ball[node, 0] - place[0], ball[node, 1] - place[1], ball[node, 2] - place[2]
     return ends <= 0 or x * x + y * y + z * z >= ends * ends
 
 
 @part
 def _promise(ball: Any, node: int, aim: Any) -> float:
-    """The larger, the sooner a node is searched: its centre's distance, or its opposite."""
+    """The priority of a node: its centre's squared distance, or minus that to the antipode."""
     x, y, z = ball[node, 0] - aim[0], ball[node, 1] - aim[1], ball[node, 2] - aim[2]
     return aim[3] * (x * x + y * y + z * z)

@@ -1,13 +1,13 @@
-"""One of the so many locations nearest to a place, in a large set, without ranking the set.
+"""One of the ``count`` locations nearest to a place, in a large set, without ranking the set.
 
-The nearest locations are given numbers, each exactly one, in the order in which the tree tells
-that they are near: whole nodes first, then parts of those that cross the edge. Which location
-has which number depends on nothing but the place, so a uniform number is a uniform location.
-Only who draws a number of the last part has to walk down to it: most draws end after a few
-nodes, and the expected work grows like the logarithm of the size.
+Each of the nearest locations gets one number, in the order in which the search of the tree
+finds that they are near: first whole nodes, then parts of the nodes that cross the edge. The
+numbering depends on the place alone, so a uniform number is a uniform location. Only a draw of
+a number in the last part has to descend to the leaves. Most draws end after a few nodes, and
+the expected work grows like the logarithm of the size.
 
-How near a location is, is the squared sine of half its angle. Where two of them differ by less
-than `_DOUBT`, the reference's distances decide, and they are not for a loop to compute.
+Nearness is measured as the squared sine of half the angle. Where two of these differ by less
+than `_DOUBT`, the distances of the reference decide, which a kernel cannot compute.
 """
 
 import math
@@ -21,20 +21,22 @@ from nomadp.mechanisms.large.pairs import haversines, unit_vector
 
 __all__ = ["Scratch", "nearest_points", "new_scratch", "one_of_nearest"]
 
-_DOUBT = 1e-12  # a share of the squared sine: far above any rounding, the reference's included
+_DOUBT = 1e-12  # relative to the squared sine: far above any rounding, also the reference's
 _SLACK = 1e-12  # of the Earth's radius: in a squared sine at least as much as the doubt
-_HALVINGS = 4  # of the range of the edge, at each level
+_HALVINGS = 4  # bisections of the limits around the edge, at each level of the tree
 
 
 class Scratch(NamedTuple):
-    """Where nodes and locations wait to be told near or far, and what was left in doubt."""
+    """Working memory: nodes and locations that are not yet classified, and those in doubt."""
 
-    node: Any  # (2, leaves): by turns
+    node: Any  # (2, leaves): the two sides take turns, level by level
     low: Any  # (2, leaves): no location of the node is nearer
     high: Any  # (2, leaves): and none is farther
-    spot: Any  # (m,): locations, and how near they are
-    near: Any  # (m,)
-    doubt: Any  # how many locations are in doubt, how many of them are near, the number drawn
+    location: Any  # (m,)
+    near: Any  # (m,): squared sine of half the angle to the location
+    doubt: (
+        Any  # numbers of locations in doubt and of near ones among them, and the number drawn
+    )
 
     def __repr__(self) -> str:
         return withheld(self)
@@ -55,7 +57,7 @@ def new_scratch(balls: Balls) -> Scratch:
 
 @kernel
 def nearest_points(balls: Balls, index: Any, secrets: Any, out: Any) -> None:
-    """For each (place, count, number): the location, or -1 where the reference must decide."""
+    """For each (place, count, number), the location, or -1 where the reference must decide."""
     scratch = new_scratch(balls)
     for k in range(len(out)):
         out[k] = one_of_nearest(balls, index, secrets[k], scratch)
@@ -65,91 +67,94 @@ def nearest_points(balls: Balls, index: Any, secrets: Any, out: Any) -> None:
 def one_of_nearest(balls: Balls, index: Any, secret: Any, scratch: Scratch) -> Any:
     """The location with this number among the ``count`` nearest to a place.
 
-    ``index`` tells where a location stands in the set: the lower one wins a tie. Returns -1
-    where the number belongs to one of the locations in doubt; they are in ``scratch`` then.
+    ``index`` maps locations to indices in the set: the lower one wins a tie. Returns -1 if the
+    number belongs to one of the locations in doubt, which are then in ``scratch``.
     """
     place, count, number = secret[0], secret[1], secret[2]
-    here = unit_vector(balls.rows, place)
-    low, high = _bounds(balls.ball, 0, here)
+    origin = unit_vector(balls.rows, place)
+    low, high = _bounds(balls.ball, 0, origin)
     scratch.node[0, 0], scratch.low[0, 0], scratch.high[0, 0] = 0, low, high
     side, waiting, divided = 0, 1, True
     while divided:
-        # One level down the ball tree, then limits for how far the last of the nearest is.
-        waiting, divided = _divide(balls, here, side, waiting, scratch)
+        # Step 1: one level down the tree. Step 2: bound the distance of the count-th nearest.
+        waiting, divided = _expand(balls, origin, side, waiting, scratch)
         side = 1 - side
-        low, high = _edge(balls.nodes, side, waiting, count, low, high, scratch)
-        # What is surely near takes the lowest numbers, what is surely far goes.
-        found, waiting, count, number = _told(
+        low, high = _edge_limits(balls.nodes, side, waiting, count, low, high, scratch)
+        # Step 3: surely near nodes take the lowest numbers, surely far nodes are dropped.
+        location, waiting, count, number = _number_nodes(
             balls.nodes, side, waiting, count, number, low, high, scratch
         )
-        if found >= 0:
-            return found
-    # Only leaves that cross the edge remain: check their locations one by one.
+        if location >= 0:
+            return location
+    # Step 4: only leaves that cross the edge remain; check their locations one by one.
     listed = _list(balls, place, side, waiting, scratch)
-    found, doubtful, count, number = _nearer(listed, count, number, scratch)
-    if found >= 0:
-        return found
-    return _tied(balls.rows, index, place, doubtful, count, number, scratch)
+    location, doubtful, count, number = _number_locations(listed, count, number, scratch)
+    if location >= 0:
+        return location
+    return _number_tied(balls.rows, index, place, doubtful, count, number, scratch)
 
 
 @part
-def _bounds(ball: Any, node: int, here: Any) -> Any:
-    """How near the locations of a node are: at least, and at most."""
+def _bounds(ball: Any, node: int, origin: Any) -> Any:
+    """Bounds of the squared sines from the origin to the locations of a node."""
+    # By the triangle inequality. A chord is twice the sine of half its angle.
     reach = ball[node, 3] + _SLACK
-    apart = _apart(ball, node, here)
-    if apart * apart <= 2:
-        least, most = max(0.0, apart - reach), apart + reach
+    chord = _chord(ball, node, origin)
+    if chord * chord <= 2:
+        least, most = max(0.0, chord - reach), chord + reach
         return least * least / 4, most * most / 4
-    # Chords hardly grow towards the antipode: there, what counts is how far it is from that.
-    apart = _apart(ball, node, (-here[0], -here[1], -here[2]))
-    least, most = max(0.0, apart - reach), apart + reach
+    # Beyond a quarter turn, chords to the antipode are sharper: they give the squared cosine.
+    chord = _chord(ball, node, (-origin[0], -origin[1], -origin[2]))
+    least, most = max(0.0, chord - reach), chord + reach
     return 1 - most * most / 4 - _DOUBT, 1 - least * least / 4 + _DOUBT
 
 
 @part
-def _apart(ball: Any, node: int, here: Any) -> float:
-    x, y, z = ball[node, 0] - here[0], ball[node, 1] - here[1], ball[node, 2] - here[2]
+def _chord(ball: Any, node: int, origin: Any) -> float:
+    x, y, z = ball[node, 0] - origin[0], ball[node, 1] - origin[1], ball[node, 2] - origin[2]
     return math.sqrt(x * x + y * y + z * z)
 
 
 @part
-def _divide(balls: Balls, here: Any, side: int, count: int, scratch: Scratch) -> Any:
-    """Every node that waits replaced by its children; how many wait now, and if any is new."""
-    other, found, divided = 1 - side, 0, False
+def _expand(balls: Balls, origin: Any, side: int, count: int, scratch: Scratch) -> Any:
+    """Replace waiting nodes by their children; returns their number, and whether any is new."""
+    other, total, divided = 1 - side, 0, False
     for k in range(count):
         node = scratch.node[side, k]
         left = balls.nodes[node, 2]
         if left == 0:
-            scratch.node[other, found] = node
-            scratch.low[other, found], scratch.high[other, found] = (
+            scratch.node[other, total] = node
+            scratch.low[other, total], scratch.high[other, total] = (
                 scratch.low[side, k],
                 scratch.high[side, k],
             )
-            found += 1
+            total += 1
             continue
         divided = True
         for child in range(left, left + 2):
-            low, high = _bounds(balls.ball, child, here)
-            scratch.node[other, found] = child
-            scratch.low[other, found], scratch.high[other, found] = low, high
-            found += 1
-    return found, divided
+            low, high = _bounds(balls.ball, child, origin)
+            scratch.node[other, total] = child
+            scratch.low[other, total], scratch.high[other, total] = low, high
+            total += 1
+    return total, divided
 
 
 @part
-def _edge(
+def _edge_limits(
     nodes: Any, side: int, size: int, count: int, low: float, beyond: float, scratch: Scratch
 ) -> Any:
-    """Limits around the last of the ``count`` nearest, inside of those that are known."""
+    """Limits of the distance of the last of the ``count`` nearest, within the known limits."""
+    # Two bisections. If fewer than `count` locations are possible up to a distance, the edge is
+    # farther; if at least `count` are certain, it is nearer.
     high, before = beyond, low
     node, lows, highs = scratch.node[side], scratch.low[side], scratch.high[side]
     for _ in range(_HALVINGS):
         middle, upper = (low + beyond) / 2, (before + high) / 2
         possible = certain = 0
         for k in range(size):
-            held = nodes[node[k], 1] - nodes[node[k], 0]
-            possible += held if lows[k] <= middle else 0
-            certain += held if highs[k] <= upper else 0
+            locations = nodes[node[k], 1] - nodes[node[k], 0]
+            possible += locations if lows[k] <= middle else 0
+            certain += locations if highs[k] <= upper else 0
         if possible < count:
             low = middle
         else:
@@ -162,7 +167,7 @@ def _edge(
 
 
 @part
-def _told(
+def _number_nodes(
     nodes: Any,
     side: int,
     waiting: int,
@@ -172,39 +177,42 @@ def _told(
     farthest: float,
     scratch: Scratch,
 ) -> Any:
-    """Give numbers to near nodes and drop far ones: the location, or -1 and what is left."""
+    """Number the locations of near nodes, and drop far nodes.
+
+    Returns the location with this number, or -1 and the remaining nodes, count and number.
+    """
     node, low, high = scratch.node[side], scratch.low[side], scratch.high[side]
-    kept = 0
+    remaining = 0
     for k in range(waiting):
         if high[k] < nearest:
             first, size = nodes[node[k], 0], nodes[node[k], 1] - nodes[node[k], 0]
             if number < size:
-                return np.int64(first + number), kept, count, number
+                return np.int64(first + number), remaining, count, number
             count, number = count - size, number - size
         elif low[k] <= farthest:
-            node[kept], low[kept], high[kept] = node[k], low[k], high[k]
-            kept += 1
-    return np.int64(-1), kept, count, number
+            node[remaining], low[remaining], high[remaining] = node[k], low[k], high[k]
+            remaining += 1
+    return np.int64(-1), remaining, count, number
 
 
 @part
 def _list(balls: Balls, place: int, side: int, count: int, scratch: Scratch) -> int:
-    """Write the locations of the nodes that wait, and how near they are; returns how many."""
-    found = 0
+    """Write the locations of waiting nodes and their distances; returns their number."""
+    total = 0
     for k in range(count):
         node = scratch.node[side, k]
         for location in range(balls.nodes[node, 0], balls.nodes[node, 1]):
             near, _ = haversines(balls.rows, place, location)
-            scratch.spot[found], scratch.near[found] = location, near
-            found += 1
-    return found
+            scratch.location[total], scratch.near[total] = location, near
+            total += 1
+    return total
 
 
 @part
-def _ranked(values: Any, rank: int) -> Any:
-    """The value that sorting would put at ``rank``, by Hoare's selection; moves ``values``.
+def _select(values: Any, rank: int) -> Any:
+    """The value that sorting would put at ``rank`` (Hoare's quickselect); reorders ``values``.
 
-    It is np.partition's, which takes numba longer to compile than everything else here.
+    np.partition does the same, but takes numba longer to compile than everything else here.
     """
     low, high = 0, len(values) - 1
     while low < high:
@@ -227,36 +235,38 @@ def _ranked(values: Any, rank: int) -> Any:
 
 
 @kernel
-def _nearer(listed: int, count: int, number: int, scratch: Scratch) -> Any:
-    """The same for locations: the one with this number, or what is left in doubt."""
-    last = _ranked(scratch.near[:listed].copy(), count - 1)
+def _number_locations(listed: int, count: int, number: int, scratch: Scratch) -> Any:
+    """Number near locations, as `_number_nodes` does; those at the edge remain, in doubt."""
+    last = _select(scratch.near[:listed].copy(), count - 1)
     doubtful = 0
     for k in range(listed):
         if scratch.near[k] < last * (1 - _DOUBT):
             if number == 0:
-                return np.int64(scratch.spot[k]), doubtful, count, number
+                return np.int64(scratch.location[k]), doubtful, count, number
             count, number = count - 1, number - 1
         elif scratch.near[k] <= last * (1 + _DOUBT):
-            scratch.spot[doubtful] = scratch.spot[k]
+            scratch.location[doubtful] = scratch.location[k]
             doubtful += 1
     return np.int64(-1), doubtful, count, number
 
 
 @kernel
-def _tied(
+def _number_tied(
     rows: Any, index: Any, place: int, doubtful: int, count: int, number: int, scratch: Scratch
 ) -> Any:
-    """Of locations in doubt: all if all are near, the first in the set if they are level."""
+    """Number the locations in doubt, if that needs no distances of the reference."""
+    # If all of them are near, any order will do. If all are equally far, the reference takes
+    # the ones with the lowest indices. Otherwise its distances decide.
     if doubtful == count:
-        return np.int64(scratch.spot[number])
-    near, far = haversines(rows, place, scratch.spot[0])
+        return np.int64(scratch.location[number])
+    near, far = haversines(rows, place, scratch.location[0])
     for k in range(1, doubtful):
-        other = haversines(rows, place, scratch.spot[k])
+        other = haversines(rows, place, scratch.location[k])
         if other[0] != near or other[1] != far:
             scratch.doubt[0], scratch.doubt[1], scratch.doubt[2] = doubtful, count, number
             return np.int64(-1)
-    wanted = _ranked(index[scratch.spot[:doubtful]], number)
+    nth_index = _select(index[scratch.location[:doubtful]], number)
     for k in range(doubtful):
-        if index[scratch.spot[k]] == wanted:
-            return np.int64(scratch.spot[k])
+        if index[scratch.location[k]] == nth_index:
+            return np.int64(scratch.location[k])
     return np.int64(-1)

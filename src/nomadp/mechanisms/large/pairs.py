@@ -1,7 +1,8 @@
-"""How far one location is from another and in which sector it sees it, without a table.
+"""Distances and sectors between two locations, without a table.
 
-The same operations in the same order as geometry.py: a sector is the reference's to the bit,
-and so is a distance up to the last bit of an arctangent. Locations are rows of `Balls.rows`.
+These functions repeat the operations of geometry.py in the same order. So a sector is always
+the reference's, and a distance is, up to the last bit of an arctangent. Locations are rows of
+`Balls.rows`.
 """
 
 import math
@@ -14,12 +15,14 @@ from nomadp.mechanisms.fast.values import Balls, Domain
 __all__ = ["domain_of", "haversines", "holds", "km_between", "sector_between", "unit_vector"]
 
 _DIAMETER_KM = 2 * EARTH_RADIUS_KM
-_DOUBT = 1e-9  # far above any rounding: only what is closer to a disc's edge is measured
+_DOUBT = 1e-9  # far above any rounding: only locations closer to a disc's edge are measured
 
 
 @part
 def haversines(rows: Any, i: int, j: int) -> Any:
     """The squared sine and cosine of half the angle between two locations."""
+    # The columns of `rows` have sines and cosines of half angles, so no trigonometry is needed.
+    # Both results are sums of squares: 1 - sin^2 would lose half the digits near the antipode.
     sin_lng = rows[j, 2] * rows[i, 3] - rows[j, 3] * rows[i, 2]
     cos_lng = rows[j, 3] * rows[i, 3] + rows[j, 2] * rows[i, 2]
     sin_lat = rows[j, 0] * rows[i, 1] - rows[j, 1] * rows[i, 0]
@@ -47,7 +50,7 @@ def unit_vector(rows: Any, place: int) -> Any:
 
 @part
 def sector_between(rows: Any, i: int, j: int, borders: Any) -> int:
-    """The sector in which `i` sees `j`: both the truth's and a reported one's members."""
+    """The sector in which `i` sees `j`, for true locations and for members of a domain."""
     sin_lng = rows[j, 2] * rows[i, 3] - rows[j, 3] * rows[i, 2]
     cos_lng = rows[j, 3] * rows[i, 3] + rows[j, 2] * rows[i, 2]
     sin_lat = rows[j, 0] * rows[i, 1] - rows[j, 1] * rows[i, 0]
@@ -57,16 +60,19 @@ def sector_between(rows: Any, i: int, j: int, borders: Any) -> int:
     if right == 0 and ahead == 0:
         ahead = 1.0
     in_first_half = _is_past(ahead, right, borders, 0)
-    seen, count = 0, len(borders)
+    # The sector is the number of borders passed. A sign distinguishes half a turn only, so the
+    # side of border 0 decides for the others.
+    sector, count = 0, len(borders)
     for k in range(1, count):
         past = _is_past(ahead, right, borders, k)
         if (past or not in_first_half) if 2 * k <= count else (past and not in_first_half):
-            seen += 1
-    return seen
+            sector += 1
+    return sector
 
 
 @part
 def _is_past(ahead: float, right: float, borders: Any, k: int) -> bool:
+    # The sign of a cross product, and on the border's line that of the inner product.
     side = borders[k, 0] * right - borders[k, 1] * ahead
     if side == 0:
         return borders[k, 0] * ahead + borders[k, 1] * right > 0
@@ -75,7 +81,7 @@ def _is_past(ahead: float, right: float, borders: Any, k: int) -> bool:
 
 @part
 def domain_of(disc: Any, pivots: Any, reported: Any) -> Domain:
-    """A disc (anchor, radius) or none (-1, 0), and two pivots with the sectors they report."""
+    """A disc (anchor, radius), or none (-1, 0), and two pivots with the sectors they report."""
     half = math.sin(min(disc[1] / _DIAMETER_KM, math.pi / 2))
     return Domain(disc[0], disc[1], half * half, pivots, reported)
 
@@ -95,6 +101,7 @@ def holds(balls: Balls, domain: Domain, location: int) -> bool:
 
 @part
 def _in_disc(rows: Any, domain: Domain, location: int) -> bool:
+    # Away from the edge, squared sines decide without an arctangent.
     near, far = haversines(rows, domain.anchor, location)
     if near < domain.edge * (1 - _DOUBT):
         return True

@@ -2,10 +2,10 @@
 
 Propose a location uniformly from the cells that may contain the domain. If it lies in the
 domain, accept it with probability weight / ceiling. Accepted locations follow the law over the
-domain exactly. After a public number of tries, the cells are scanned instead: this proves an
-empty domain empty, and draws from any other one with one word, as the reference does. The
-number of tries is independent of the accepted location, so the mixture of both ways has the
-same law.
+domain exactly. After a public number of tries, the cells are scanned instead. The scan shows
+whether the domain is empty; if it is not, one word draws from it, as in the reference program.
+The number of failed tries is independent of the location that is accepted, so the mixture of
+both ways has the same law.
 """
 
 from typing import Any
@@ -20,14 +20,14 @@ from nomadp.mechanisms.large.pairs import holds, km_between
 
 __all__ = ["anywhere", "inside"]
 
-_FEWEST, _TRIES = 4, 512  # proposals before cells are scanned: at least, and at most
-_EACH = 64  # one try for so many locations of the cells, within these limits
+_TRIES_MIN, _TRIES_MAX = 4, 512  # proposals before cells are scanned
+_LOCATIONS_PER_TRY = 64  # one try for so many locations of the cells, within these limits
 _ONE = np.uint64(1)
 
 
 @part
 def anywhere(words: Any, used: int, place: int, law: Any, balls: Balls) -> Any:
-    """One location of the whole set, and the words used so far.
+    """Draw a location of the whole set; returns it, and the words used so far.
 
     ``place`` is the secret, ``law`` its (scale, offset, ceiling).
     """
@@ -50,14 +50,16 @@ def inside(
     cells: Any,
     scratch: Any,
 ) -> Any:
-    """One location of a domain (-1: it has none), and the words used so far.
+    """Draw a location of a domain; returns it (-1: the domain is empty), and the words used.
 
-    ``cells`` hold the domain; ``scratch`` has two numbers for each location.
+    ``cells`` contain the domain; ``scratch`` has two numbers for each location.
     """
     if cell_count(cells) == 0:
         return np.int64(-1), used
-    # The number of tries is public, as the cells are: they cost less than the scan would.
-    for _ in range(min(_TRIES, _FEWEST + cell_count(cells) * largest_cell(balls) // _EACH)):
+    # The number of tries follows from the cells, which are public. It grows with the work of
+    # the scan, so that the tries cost less than the scan would.
+    size = cell_count(cells) * largest_cell(balls)
+    for _ in range(min(_TRIES_MAX, _TRIES_MIN + size // _LOCATIONS_PER_TRY)):
         if used >= len(words):
             return np.int64(0), len(words) + 1
         proposed, rest = uniform_location(balls, cells, words[used])
@@ -68,16 +70,16 @@ def inside(
             and high_product(rest, np.int64(law[2])) < _weight(place, proposed, law, balls)
         ):
             return proposed, used
-    found = _list(place, law, balls, domain, cells, scratch)
-    if found == 0:
+    count = _list(place, law, balls, domain, cells, scratch)
+    if count == 0:
         return np.int64(-1), used
     if used >= len(words):
         return np.int64(0), len(words) + 1
-    return _listed(words[used], found, scratch), used + 1
+    return _pick(words[used], count, scratch), used + 1
 
 
 @part
-def _listed(word: Any, count: int, scratch: Any) -> Any:
+def _pick(word: Any, count: int, scratch: Any) -> Any:
     """Inverse transform sampling from the listed members, by binary search."""
     members, ends = scratch
     target = high_product(word, ends[count - 1])
@@ -98,7 +100,7 @@ def _list(place: int, law: Any, balls: Balls, domain: Domain, cells: Any, scratc
     A weight is below 2^39 at the largest share, 20: the sum of 2^24 of them is below 2^63.
     """
     members, ends = scratch
-    found, total = 0, np.int64(0)
+    count, total = 0, np.int64(0)
     size = len(balls.rows)
     for k in range(len(cells[0])):
         bits = cells[0][k]
@@ -109,9 +111,9 @@ def _list(place: int, law: Any, balls: Balls, domain: Domain, cells: Any, scratc
             for location in range(start, end):
                 if holds(balls, domain, location):
                     total += _weight(place, location, law, balls)
-                    members[found], ends[found] = location, total
-                    found += 1
-    return found
+                    members[count], ends[count] = location, total
+                    count += 1
+    return count
 
 
 @part

@@ -1,1 +1,1 @@
-"""NGRAM: overlapping draws of regions and of steps between them, reconciled."""
+"""NGRAM: overlapping draws of regions and of pairs of regions, which are then reconciled."""

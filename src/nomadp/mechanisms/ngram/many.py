@@ -1,4 +1,4 @@
-"""NGRAM, many trajectories at once: those of one length together.
+"""The fast path of NGRAM: trajectories of one length together, bit for bit as one by one.
 
 Every value is the one that the reference program draws from the same word, in the same order.
 """
@@ -20,15 +20,15 @@ from nomadp.trajectory import TrajectorySet
 
 __all__ = ["draw_many"]
 
-_AT_ONCE = 2**20  # pairs of regions looked at together where steps are blocked
+_PAIRS_AT_ONCE = 2**20  # of regions, in memory where some steps are impossible
 
 
 class Grams(NamedTuple):
-    """The laws of regions as cumulated weights, for trajectories of one length."""
+    """The laws of regions as cumulative weights, for trajectories of one length."""
 
     mechanism: Ngram
     ends: Ints  # (regions, regions)
-    steps: Ints  # (pairs, possible pairs), a pair being from * regions + to
+    steps: Ints  # (pairs, possible pairs); the pair from i to j is i * regions + j
 
 
 def draw_many(
@@ -36,10 +36,11 @@ def draw_many(
 ) -> Reported:
     reported = np.empty(len(trajectories.locations), dtype=np.int64)
     region = mechanism.regions.of[trajectories.locations]
-    for length, these in by_length(trajectories):
-        where = trajectories.offsets[these][:, None] + np.arange(length)
-        rows = randomness.rows(these, 3 * length + 1)  # regions, coins, locations
-        reported[where] = _points(region[where], rows, _grams(mechanism, length))
+    for length, rows in by_length(trajectories):
+        where = trajectories.offsets[rows][:, None] + np.arange(length)
+        # length + 1 words for regions, length for coins and length for locations.
+        words = randomness.rows(rows, 3 * length + 1)
+        reported[where] = _points(region[where], words, _grams(mechanism, length))
     return Reported(reported, None)
 
 
@@ -47,7 +48,7 @@ def draw_many(
 def _grams(mechanism: Ngram, length: int) -> Grams:
     """The laws at this length as tables: half a megabyte with 16 regions, 13 with 36."""
     regions, share = mechanism.regions, mechanism.split(length).shares()["end"]
-    end, step = mechanism._end_law(share), mechanism._step_law(share)  # a step's is the same
+    end, step = mechanism._end_law(share), mechanism._step_law(share)  # equal shares
     return Grams(
         mechanism,
         ends=np.cumsum(end.weights(np.arange(len(regions))), axis=1),
@@ -68,31 +69,31 @@ def _points(regions: Ints, words: Words, grams: Grams) -> Ints:
     return points
 
 
-def _picked(cumulated: Ints, secrets: Ints, words: Words) -> Ints:
-    """The column that each word picks, in the row of cumulated weights of each secret."""
-    secret, last = secrets.reshape(-1), cumulated.shape[1] - 1
-    target = high_product(words.reshape(-1), cumulated[secret, -1])
-    picked = leading(lambda at: cumulated[secret, at] <= target, len(secret), last)
+def _picked(cumulative: Ints, secrets: Ints, words: Words) -> Ints:
+    """The column that each word picks, in the row of cumulative weights of each secret."""
+    secret, last = secrets.reshape(-1), cumulative.shape[1] - 1
+    target = high_product(words.reshape(-1), cumulative[secret, -1])
+    picked = leading(lambda at: cumulative[secret, at] <= target, len(secret), last)
     return picked.reshape(secrets.shape)
 
 
 def _reconciled(regions: Ints, words: Words, grams: Grams) -> Ints:
-    """One region for each position, of the two drawn for it."""
+    """One region for each position, from the two that were drawn for it."""
     mechanism, length = grams.mechanism, regions.shape[1]
     possible, count = mechanism._pairs[1], len(mechanism.regions)
     ends = _picked(grams.ends, regions[:, [0, -1]], words[:, [0, length]])
     pairs = regions[:, :-1] * count + regions[:, 1:]
     steps = possible[_picked(grams.steps, pairs, words[:, 1:length])]
-    # By what leads to a position, and by what follows it.
+    # Two regions for each position: from the draw that leads to it, and from the next one.
     before = np.concatenate([ends[:, :1], steps % count], axis=1)
     after = np.concatenate([steps // count, ends[:, 1:]], axis=1)
     coins = high_product(words[:, length + 1 : 2 * length + 1], 2)
     tossed = np.where(coins == 1, after, before)
     if mechanism._possible.all():
         return tossed
-    rows = rows_at_once(_AT_ONCE, count**2)
+    rows = rows_at_once(_PAIRS_AT_ONCE, count**2)
     for start in range(0, len(tossed), rows):
-        some = slice(start, start + rows)
-        way = mechanism._possible_way(before[some].T, after[some].T, tossed[some].T)
-        tossed[some] = np.stack(way, axis=1)
+        batch = slice(start, start + rows)
+        path = mechanism._possible_path(before[batch].T, after[batch].T, tossed[batch].T)
+        tossed[batch] = np.stack(path, axis=1)
     return tossed

@@ -1,11 +1,11 @@
-"""NGRAM (PVLDB 2021) without external knowledge, as the paper compares with it.
+"""NGRAM (PVLDB 2021) without external knowledge, the form that the paper compares with.
 
-Locations are first replaced by their regions. One region for each end of the trajectory and
-one pair of regions for each step are drawn by the exponential mechanism; so every position
-is covered by two draws, which are reconciled, and a location of its region is drawn.
+Locations are first replaced by their regions. The exponential mechanism draws one region for
+each end of the trajectory and one pair of regions for each step. So two draws cover every
+position. They are reconciled to one region, and a location of this region is drawn.
 
-The reconciliation asks for the region with the smallest summed distance to the two that were
-drawn. By the triangle inequality both of these always attain it: a fair coin decides.
+The reconciled region is the one with the smallest summed distance to the two that were drawn.
+By the triangle inequality, both of these always attain the minimum: a fair coin decides.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,10 +25,10 @@ from nomadp.locations import LocationSet
 from nomadp.mechanisms.base import Mechanism, Range, Trajectory
 from nomadp.unit_square import UnitSquare
 
-__all__ = ["Ngram", "Regions", "cheapest_way", "grid_regions"]
+__all__ = ["Ngram", "Regions", "cheapest_path", "grid_regions"]
 
-GRID_MAX = 6  # pairs of pairs of regions fill a table of up to 1296 x 1296 distances
-TIE_KM = 1e-9  # what following the coin is worth where two ways cost the same
+GRID_MAX = 6  # 36 regions: distances between pairs of regions fill a table of 1296 x 1296
+TIE_KM = 1e-9  # the cost of not following the coin: it only decides between equal costs
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,15 +40,15 @@ class Regions:
     """The region of each location."""
     sizes: Ints
     members: Ints
-    """The locations of each region, one row each; rows are filled up with their first."""
+    """The locations of each region, in rows that are padded with their first location."""
     distances_km: geometry.Floats
-    """Between the representatives of any two."""
+    """The distances between the representatives of regions."""
 
     def __len__(self) -> int:
         return len(self.sizes)
 
     def reachable(self, step_km: float) -> NDArray[np.bool_]:
-        """Whether some location of one region is within a step of some location of another."""
+        """Whether some location of a region is within a step of some location of another."""
         vectors = geometry.unit_vectors(self.locations.lat, self.locations.lng)
         nearest = np.full((len(self), len(self)), np.inf)
         for region, (size, members) in enumerate(zip(self.sizes, self.members, strict=True)):
@@ -60,7 +60,7 @@ class Regions:
 
 
 def grid_regions(locations: LocationSet, grid: int) -> Regions:
-    """The cells of a ``grid`` by ``grid`` that hold a location, in the order of the rows."""
+    """The non-empty cells of a ``grid`` by ``grid`` grid, row by row."""
     _, of, sizes = np.unique(
         UnitSquare(locations).cells(grid), return_inverse=True, return_counts=True
     )
@@ -76,18 +76,20 @@ def grid_regions(locations: LocationSet, grid: int) -> Regions:
     return Regions(locations, of, sizes, members, distances_km)
 
 
-def cheapest_way(costs: list[geometry.Floats], possible: NDArray[np.bool_]) -> list[Any]:
+def cheapest_path(costs: list[geometry.Floats], possible: NDArray[np.bool_]) -> list[Any]:
     """The state at each position with the smallest total cost over possible steps (Viterbi)."""
-    blocked = np.where(possible, 0.0, np.inf)
+    # best[s] is the cost of the cheapest path that ends in state s so far.
+    step_cost = np.where(possible, 0.0, np.inf)
     best, came_from = costs[0], []
     for cost in costs[1:]:
-        total = best[..., :, None] + blocked
+        total = best[..., :, None] + step_cost
         came_from.append(total.argmin(axis=-2))
         best = total.min(axis=-2) + cost
-    way = [best.argmin(axis=-1)]
-    for back in reversed(came_from):
-        way.append(np.take_along_axis(back, way[-1][..., None], axis=-1)[..., 0])
-    return way[::-1]
+    # Trace back from the best last state.
+    path = [best.argmin(axis=-1)]
+    for previous in reversed(came_from):
+        path.append(np.take_along_axis(previous, path[-1][..., None], axis=-1)[..., 0])
+    return path[::-1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,9 +104,9 @@ class Ngram(Mechanism):
     }
 
     grid: int = 4
-    """The bounding box is cut into ``grid`` by ``grid`` cells; the non-empty are regions."""
+    """Regions are the non-empty cells of a ``grid`` by ``grid`` grid over the bounding box."""
     max_step_km: float | None = None
-    """A public bound of how far a step leads: pairs of regions farther apart are left out."""
+    """A public bound of the length of a step: pairs of regions farther apart are excluded."""
 
     @cached_property
     def regions(self) -> Regions:
@@ -114,6 +116,7 @@ class Ngram(Mechanism):
         self.check_length(length)
         if length == 1:
             return Split(self.epsilon, (Step("end", 0, 1, self.epsilon),))
+        # n - 1 pairs and 2 single regions: n + 1 draws with equal shares.
         share = self.epsilon / (length + 1)
         return Split(
             self.epsilon, (Step("end", 0, 2, share), Step("step", 0, length - 1, share))
@@ -130,10 +133,11 @@ class Ngram(Mechanism):
         return [(end, region[0]), *((step, pair) for pair in pairs), (end, region[-1])]
 
     def _end_law(self, share: Fraction) -> TableExponential:
-        every = np.arange(len(self.regions))
-        return TableExponential(self.regions.distances_km, every, self._span_km, share)
+        regions = np.arange(len(self.regions))
+        return TableExponential(self.regions.distances_km, regions, self._span_km, share)
 
     def _step_law(self, share: Fraction) -> TableExponential:
+        # The distance of two pairs is a sum of two distances, so the span doubles.
         table_km, pairs = self._pairs
         return TableExponential(table_km, pairs, 2 * self._span_km, share)
 
@@ -143,7 +147,7 @@ class Ngram(Mechanism):
 
     @cached_property
     def _possible(self) -> NDArray[np.bool_]:
-        """Which region a step may lead to from which; staying is always possible."""
+        """Whether a step may lead from one region to another; staying is always possible."""
         if self.max_step_km is None:
             return np.ones((len(self.regions), len(self.regions)), dtype=bool)
         return self.regions.reachable(self.max_step_km)
@@ -169,19 +173,19 @@ class Ngram(Mechanism):
         covered = list(zip(before, after, strict=True))
         coins = choose.each([(partial(_choose, "tie", Uniform(2)), None) for _ in covered])
         tossed = [np.where(coin, b, a)[()] for coin, (a, b) in zip(coins, covered, strict=True)]
-        return tossed if self._possible.all() else self._possible_way(before, after, tossed)
+        return tossed if self._possible.all() else self._possible_path(before, after, tossed)
 
-    def _possible_way(self, before: Any, after: Any, tossed: Any) -> list[Any]:
-        """The possible regions nearest to those drawn, and to the coins' in a tie."""
-        between, every = self.regions.distances_km, np.arange(len(self.regions))
+    def _possible_path(self, before: Any, after: Any, tossed: Any) -> list[Any]:
+        """The possible path nearest to the drawn regions; in a tie, to the coins' choices."""
+        between, regions = self.regions.distances_km, np.arange(len(self.regions))
         costs_km = [
-            between[a] + between[b] + TIE_KM * (every != np.asarray(region)[..., None])
+            between[a] + between[b] + TIE_KM * (regions != np.asarray(region)[..., None])
             for a, b, region in zip(before, after, tossed, strict=True)
         ]
-        return cheapest_way(costs_km, self._possible)
+        return cheapest_path(costs_km, self._possible)
 
     def _location(self, region: Any, choose: Choose) -> Any:
-        """A uniform location of a region, which is released and no secret any more."""
+        """A uniform location of a region, which was released and is no longer secret."""
         largest = Uniform(self.regions.members.shape[1])
         index = choose("location", largest, self.regions.sizes[region])
         location = self.regions.members[region, index]

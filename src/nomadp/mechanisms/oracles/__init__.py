@@ -1,4 +1,4 @@
-"""Direct questions: what is released is a public label of a journey, and nothing besides."""
+"""Frequency oracles: mechanisms that release one public label of a trajectory, perturbed."""
 
 from nomadp.mechanisms.oracles.base import FrequencyOracle
 from nomadp.mechanisms.oracles.kinds import Ends, Starts, Trips, Visits

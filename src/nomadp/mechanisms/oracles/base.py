@@ -73,6 +73,7 @@ class FrequencyOracle(Mechanism):
                 code="unknown_time_division",
                 choices=tuple(WHEN),
             )
+        # Building the law checks the number of labels.
         self.channel  # noqa: B018 - refuse now if there are more labels than a law supports
 
     @property
@@ -132,11 +133,13 @@ class FrequencyOracle(Mechanism):
         return np.append(trajectory, int(hour))
 
     def inputs(self, length: int) -> Trajectory:
-        every = super().inputs(length)
+        trajectories = super().inputs(length)
         if self.slots is None:
-            return every
+            return trajectories
+        # One hour of each slot represents it: the label depends on the slot alone.
         hours = self.slots.hours * np.arange(len(self.slots.names))
-        return np.vstack([np.tile(every, len(hours)), np.repeat(hours, every.shape[1])])
+        columns = trajectories.shape[1]
+        return np.vstack([np.tile(trajectories, len(hours)), np.repeat(hours, columns)])
 
     def _labels(self, read: Trajectory) -> Ints:
         points, hour = (read[:-1], read[-1]) if self.timed else (read, None)
@@ -144,6 +147,7 @@ class FrequencyOracle(Mechanism):
 
     def labels_at(self, zones: Ints, hours: Ints | None) -> Ints:
         """Labels, from the zones of points (first axis) and the hours if they are used."""
+        # Labels number pairs of a place and a slot, with the slot varying fastest.
         place: Ints = self.place(zones)
         if self.slots is None or hours is None:
             return place
@@ -155,6 +159,7 @@ class FrequencyOracle(Mechanism):
         return law_of_labels(self.label_count, self.epsilon)
 
     def split(self, length: int) -> Split:
+        # One draw at any length: the law does not depend on it.
         self.check_length(length)
         return Split(self.epsilon, (Step("label", 0, 1, self.epsilon),))
 
@@ -186,8 +191,8 @@ class FrequencyOracle(Mechanism):
         return self.channel.support(values, counts)
 
     def labels_of(self, values: tuple[int, ...]) -> tuple[str, ...]:
-        found = self.support_of(np.array(values), np.ones(len(values), dtype=np.int64))
-        return tuple(self.label_name(k) for k in np.flatnonzero(found).tolist())
+        support = self.support_of(np.array(values), np.ones(len(values), dtype=np.int64))
+        return tuple(self.label_name(k) for k in np.flatnonzero(support).tolist())
 
     def hours_of(self, trajectories: TrajectorySet) -> Ints | None:
         """The hours of trajectories if labels include the time; refused if they are unknown."""

@@ -78,6 +78,8 @@ class Visits(OneZone):
         return [(self._visit, trajectory)]
 
     def _visit(self, read: Trajectory, choose: Choose) -> int:
+        # The position is drawn without looking at the trajectory, so the report is a mixture of
+        # laws that each satisfy epsilon; the position itself is not part of the report.
         length = len(read) - self.timed
         point = choose("point", Uniform(length), None)
         rows = [point, length] if self.timed else [point]

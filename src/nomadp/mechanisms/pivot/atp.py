@@ -1,11 +1,12 @@
 """ATP, anchor-based pivot sampling (Algorithms 4-5), in its strict form.
 
-Each copy first confines itself to a disc: the trajectory's mean location, perturbed, is the
-anchor, and the distance from it to the farthest point, perturbed and calibrated, the radius.
-Then it is pivot sampling inside that disc.
+Each copy first confines itself to a disc. Its anchor is the perturbed mean location of the
+trajectory; its radius is the perturbed and calibrated distance from the anchor to the farthest
+point. Then pivot sampling runs inside that disc.
 
-Differs from the paper: inside a disc the exponential mechanism's scale follows from the
-disc's width instead of the whole set's, which is 2 to 7 times less timid at the same cost.
+Differs from the paper: inside a disc, the scale of the exponential mechanism follows from the
+disc's width instead of the whole set's. So weights fall 2 to 7 times faster with distance, for
+the same privacy loss.
 """
 
 from dataclasses import dataclass
@@ -29,9 +30,9 @@ REGION_PART = Fraction(1, 4)  # of a copy's budget, for anchor and radius (secti
 ANCHOR_PART = Fraction(1, 4)  # of that, for the anchor
 
 RADIUS_MAX_KM = 20_016
-"""Half the Earth's round, in whole kilometres: a wider disc holds nothing more."""
+"""Half the Earth's circumference, rounded up: no location is farther away."""
 RESOLUTION_MAX = 2**20
-"""Up to here a draw of the radius stays in 64 bits.
+"""Up to this resolution, the weights of a radius add up in 64 bits.
 
 With 2 reach + 1 near cells, at most resolution + 1, of weight heavy <= 2^24 e^share and
 share <= 3/32 epsilon < 2 at epsilon 20, the total (2 reach + 1) heavy + (resolution - 1) 2^24
@@ -46,16 +47,16 @@ class AnchoredPivotSampling(PivotSampling):
     name: ClassVar[str] = "atp"
 
     radius_km: float | None = None
-    """A public radius for everybody (the paper's study); by default each trajectory's own."""
+    """A public radius for everybody; by default each trajectory reports its own."""
     resolution: int = 1024
-    """Cells of the reported radius; the guarantee holds for any number."""
+    """Number of cells of the radius; the guarantee holds for any number."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.radius_km is not None and not 0 <= self.radius_km <= RADIUS_MAX_KM:
             raise InvalidArgument(
-                f"radius_km must be from 0 to {RADIUS_MAX_KM:,}, half the Earth's round, "
-                f"got radius_km={self.radius_km}",
+                f"radius_km must be from 0 to {RADIUS_MAX_KM:,}, half the Earth's "
+                f"circumference, got radius_km={self.radius_km}",
                 code="anchor_radius_out_of_range",
                 radius_km=self.radius_km,
                 most=RADIUS_MAX_KM,
@@ -81,10 +82,12 @@ class AnchoredPivotSampling(PivotSampling):
         return steps + super()._copy_steps(copy, length, budget - for_region)
 
     def _region(self, shares: Shares, trajectory: Trajectory, choose: Choose) -> Region:
+        # Algorithm 4, "restrict trajectory region". Lines 1 and 2: perturb the mean location.
         everywhere = np.arange(len(self.locations))
         diameter_km = self.locations.diameter_km
         channel = Exponential(self.locations, everywhere, diameter_km, shares["anchor"])
         anchor = choose("anchor", channel, self._mean_location(trajectory))
+        # Lines 3 and 4: perturb and calibrate the radius. Line 5: the locations inside.
         radius_km = self.radius_km
         if radius_km is None:
             radius_km = self._radius_km(anchor, shares["radius"], trajectory, choose)
@@ -97,7 +100,9 @@ class AnchoredPivotSampling(PivotSampling):
     def _radius_km(
         self, anchor: int, share: Fraction, trajectory: Trajectory, choose: Choose
     ) -> float:
-        """The released radius: how far the farthest point is from the anchor, perturbed."""
+        """The released radius: the perturbed distance from the anchor to the farthest point."""
+        # The distance is divided by that of the farthest location (the paper's Delta R), which
+        # the released anchor determines, so that it is in [0, 1] for every trajectory.
         distances_km = self.locations.distances_km(anchor)
         farthest_km = distances_km.max()
         relative = distances_km[trajectory].max(axis=0) / (farthest_km or 1.0)
@@ -107,5 +112,6 @@ class AnchoredPivotSampling(PivotSampling):
 
     def _disc(self, disc: Disc) -> Region:
         domain: Ints = self.locations.within(disc.anchor, disc.radius_km)
+        # No two locations of a disc are farther apart than its width, whatever the secret is.
         span_km = min(self.locations.diameter_km, 2 * disc.radius_km)
         return Region(domain, span_km, disc)

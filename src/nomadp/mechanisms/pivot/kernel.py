@@ -1,4 +1,7 @@
-"""TP and ATP over square tables: anchors, and then one copy of every trajectory at a time."""
+"""TP and ATP over square tables: first the anchors, then one copy of every trajectory.
+
+These loops restate the program of tp.py: the same steps, in the same order, with the same laws.
+"""
 
 from typing import Any
 
@@ -13,7 +16,7 @@ __all__ = ["draw_anchors", "draw_copies"]
 
 @kernel
 def draw_anchors(batch: Batch, tables: Tables, plan: Plan, drawn: Drawn, anchors: Any) -> None:
-    """Each trajectory's mean location, perturbed."""
+    """Perturb the mean location of each trajectory (ATP)."""
     everywhere = np.arange(len(tables.distance_km)).astype(np.int32)
     scale = plan.anchor[0] / (2 * plan.diameter_km) if plan.diameter_km > 0 else 0.0
     law = (scale, 0.0, plan.anchor[1])
@@ -32,7 +35,7 @@ def draw_copies(
     anchors: Any,
     radii_km: Any,
 ) -> None:
-    """This copy of every trajectory, in the disc around its anchor; anchor -1: everywhere."""
+    """Draw one copy of every trajectory, in the disc around its anchor (-1: no disc)."""
     everywhere = np.arange(len(tables.distance_km)).astype(np.int32)
     scratch = np.empty(len(everywhere) + 1, dtype=np.int32)
     for k in range(len(anchors)):
@@ -78,7 +81,7 @@ def _copy(
         row_km = tables.distance_km[places[i]]
         law = _law(plan.pivot[copy, size], row_km, disc)
         out[i], used = near(words, used, domain, row_km, law)
-    # Targets, over what lies in the sectors that their neighbouring pivots report.
+    # Targets, over the locations in the sectors that their neighbouring pivots report.
     for i in range(1 - copy, size, 2):
         row_km = tables.distance_km[places[i]]
         law = _law(plan.point[copy, size], row_km, disc)
@@ -87,15 +90,16 @@ def _copy(
         first = second = 0
         heavy = plan.heavy[copy, size]
         if before >= 0:
-            seen = np.int64(tables.sectors[before, places[i]])
-            first = response(words, used, seen, plan.sectors, heavy)
+            sector = np.int64(tables.sectors[before, places[i]])
+            first = response(words, used, sector, plan.sectors, heavy)
             used += 1
         if after >= 0:
-            seen = np.int64(tables.sectors[after, places[i]])
-            second = response(words, used, seen, plan.sectors, heavy)
+            sector = np.int64(tables.sectors[after, places[i]])
+            second = response(words, used, sector, plan.sectors, heavy)
             used += 1
-        found = _inside(domain, tables.sectors, (before, after), (first, second), scratch)
-        inside = scratch[:found] if found else domain
+        count = _inside(domain, tables.sectors, (before, after), (first, second), scratch)
+        # An empty domain is public, and replaced by the whole region.
+        inside = scratch[:count] if count else domain
         out[i], used = near(words, used, inside, row_km, law)
     return used
 
@@ -103,6 +107,7 @@ def _copy(
 @kernel
 def _law(law: Any, row_km: Any, disc: Any) -> Any:
     """Scale, offset and ceiling of the exponential law for one secret."""
+    # As in laws/exponential.py: distances from the edge of the disc, if the secret is outside.
     anchor, radius_km, span_km = disc
     offset = max(0.0, row_km[anchor] - radius_km) if anchor >= 0 else 0.0
     return (law[0] / (2 * span_km) if span_km > 0 else 0.0, offset, law[1])
@@ -110,20 +115,22 @@ def _law(law: Any, row_km: Any, disc: Any) -> Any:
 
 @kernel
 def _inside(domain: Any, sectors: Any, pivots: Any, reported: Any, scratch: Any) -> int:
-    """Write the locations in all reported sectors to ``scratch``; returns how many."""
+    """Write the locations in all reported sectors to ``scratch``; return their number."""
+    # Every location is written, and the counter moves only if it is inside: a branch on such
+    # conditions would often be mispredicted.
     if pivots[0] < 0 and pivots[1] < 0:
         return 0
     if pivots[0] < 0 or pivots[1] < 0:
         only = 0 if pivots[1] < 0 else 1
         row, sector = sectors[pivots[only]], reported[only]
-        found = 0
+        count = 0
         for place in domain:
-            scratch[found] = place
-            found += row[place] == sector
-        return found
+            scratch[count] = place
+            count += row[place] == sector
+        return count
     row, other = sectors[pivots[0]], sectors[pivots[1]]
-    found = 0
+    count = 0
     for place in domain:
-        scratch[found] = place
-        found += (row[place] == reported[0]) & (other[place] == reported[1])
-    return found
+        scratch[count] = place
+        count += (row[place] == reported[0]) & (other[place] == reported[1])
+    return count

@@ -16,7 +16,7 @@ __all__ = ["draw_anchors", "draw_copies"]
 
 @kernel
 def draw_anchors(batch: Batch, balls: Balls, plan: Plan, drawn: Drawn, anchors: Any) -> None:
-    """Each trajectory's mean location, perturbed."""
+    """Perturb the mean location of each trajectory (ATP)."""
     scale = plan.anchor[0] / (2 * plan.diameter_km) if plan.diameter_km > 0 else 0.0
     law = (scale, 0.0, plan.anchor[1])
     for k in range(len(anchors)):
@@ -29,7 +29,7 @@ def draw_anchors(batch: Batch, balls: Balls, plan: Plan, drawn: Drawn, anchors: 
 def draw_copies(
     batch: Batch, balls: Balls, plan: Plan, drawn: Drawn, copy: int, anchors: Any, radii_km: Any
 ) -> None:
-    """This copy of every trajectory, in the disc around its anchor; anchor -1: everywhere."""
+    """Draw one copy of every trajectory, in the disc around its anchor (-1: no disc)."""
     cells = new_cell_set(balls), new_cell_set(balls)
     scratch = np.empty(len(balls.rows), dtype=np.int32), np.empty(len(balls.rows), np.int64)
     for k in range(len(anchors)):
@@ -74,9 +74,10 @@ def _copy(
     for i in range(copy, size, 2):
         law = _law(plan.pivot[copy, size], places[i], balls, disc)
         out[i], used = inside(words, used, places[i], law, balls, region, cells[0], scratch)
-    # Targets, over what lies in the sectors that their neighbouring pivots report.
+    # Targets, over the locations in the sectors that their neighbouring pivots report.
     for i in range(1 - copy, size, 2):
-        if used > len(words):  # then pivots are not drawn yet, and this row begins again
+        # Out of words: pivots may be missing, and this row is drawn again with more words.
+        if used > len(words):
             return used
         law = _law(plan.point[copy, size], places[i], balls, disc)
         pivots = (out[i - 1] if i > 0 else -1, out[i + 1] if plan.both and i + 1 < size else -1)
@@ -89,7 +90,7 @@ def _copy(
             cells_in_sectors(balls, domain, cells[0], cells[1])
             drawn, used = inside(words, used, places[i], law, balls, domain, cells[1], scratch)
         if drawn < 0:
-            # Emptiness is public: it follows from released pivots and sectors alone.
+            # An empty domain is public, and replaced by the whole region.
             drawn, used = inside(words, used, places[i], law, balls, region, cells[0], scratch)
         out[i] = drawn
     return used
@@ -109,15 +110,15 @@ def _law(law: Any, place: int, balls: Balls, disc: Any) -> Any:
 def _directions(
     words: Any, used: int, place: int, pivots: Any, balls: Balls, heavy: int
 ) -> Any:
-    """The reported sector from each pivot there is, and the words used so far."""
+    """The sector that each pivot reports, and the words used so far; -1 is no pivot."""
     count = len(balls.borders)
     first = second = 0
     if pivots[0] >= 0:
-        seen = sector_between(balls.rows, pivots[0], place, balls.borders)
-        first = response(words, used, seen, count, heavy)
+        sector = sector_between(balls.rows, pivots[0], place, balls.borders)
+        first = response(words, used, sector, count, heavy)
         used += 1
     if pivots[1] >= 0:
-        seen = sector_between(balls.rows, pivots[1], place, balls.borders)
-        second = response(words, used, seen, count, heavy)
+        sector = sector_between(balls.rows, pivots[1], place, balls.borders)
+        second = response(words, used, sector, count, heavy)
         used += 1
     return (first, second), used

@@ -1,4 +1,4 @@
-"""TP and ATP, many trajectories at once: as numbers for the compiled loops."""
+"""The fast path of TP and ATP: the mechanism as numbers, for the compiled loops."""
 
 from functools import partial
 from typing import Any
@@ -62,7 +62,10 @@ def sample_copies(
 def _run(
     mechanism: PivotSampling, plan: Plan, loops: tuple[Any, Any, Ints], batch: Batch, out: Drawn
 ) -> None:
-    """Copy by copy: its discs, then its points; ``loops`` read an index in an order."""
+    """Draw copy by copy, first the discs, then the points.
+
+    ``loops`` are a module of kernels, its public tables, and the location of each index.
+    """
     from nomadp.mechanisms.fast.draws import toss_coins
 
     kernel, public, order = loops
@@ -71,40 +74,38 @@ def _run(
         radius_km = np.zeros(len(anchors))
         if plan.anchor[1] > 0:
             kernel.draw_anchors(batch, public, plan, out, anchors)
-            there = batch._replace(locations=order[batch.locations])
-            radius_km = _radii_km(mechanism, there, order[anchors], out.used)
+            unsorted = batch._replace(locations=order[batch.locations])
+            radius_km = _radii_km(mechanism, unsorted, order[anchors], out.used)
         kernel.draw_copies(batch, public, plan, out, copy, anchors, radius_km)
     toss_coins(batch, plan, out)
 
 
 def _radii_km(mechanism: PivotSampling, batch: Batch, anchors: Ints, used: Ints) -> Floats:
-    """Fixed ones, or the next word of each row makes one."""
+    """The radius of each row: the fixed one, or drawn with the row's next word."""
     fixed_km = getattr(mechanism, "radius_km", None)
     if fixed_km is not None:
         return np.full(len(anchors), float(fixed_km))
     share = mechanism.split(2).shares(1)["radius"]  # the same at every length
     channel = SquareWave(getattr(mechanism, "resolution", 1), share)
-    # A row that has run out is drawn again: then it does not matter what is read here.
-    at = np.minimum(used, batch.words.shape[1] - 1)
-    word = batch.words[np.arange(len(at)), at]
+    # A row that has run out of words is drawn again, so any word will do for it here.
+    column = np.minimum(used, batch.words.shape[1] - 1)
+    words = batch.words[np.arange(len(column)), column]
     used += 1
-    return radii_km(mechanism.locations, channel, anchors, batch, word)
+    return radii_km(mechanism.locations, channel, anchors, batch, words)
 
 
 def _mean_locations(locations: LocationSet, trajectories: TrajectorySet) -> Ints:
-    """The location nearest to each trajectory's mean, from which ATP draws its anchors."""
+    """The location nearest to each trajectory's mean: the secret of ATP's anchor."""
     means = np.empty(len(trajectories), dtype=np.int64)
-    for length, these in by_length(trajectories):
-        points = trajectories.locations[
-            trajectories.offsets[these] + np.arange(length)[:, None]
-        ]
+    for length, rows in by_length(trajectories):
+        points = trajectories.locations[trajectories.offsets[rows] + np.arange(length)[:, None]]
         lat, lng = mean_lat_lng(locations.lat[points], locations.lng[points])
-        means[these] = locations.nearest(lat, lng)
+        means[rows] = locations.nearest(lat, lng)
     return means
 
 
 def pivot_plan(mechanism: PivotSampling, lengths: Ints) -> Plan:
-    """Shares and ceilings for every length that occurs, and the options."""
+    """Shares and ceilings by copy and length, for every length that occurs, and options."""
     longest = int(lengths.max())
     pivot, point = np.zeros((2, longest + 1, 2)), np.zeros((2, longest + 1, 2))
     heavy = np.zeros((2, longest + 1), dtype=np.int64)

@@ -1,8 +1,8 @@
 """Merge two perturbed copies into one reported trajectory (post-processing).
 
-Differs from the paper: its Eq. 7 asks for the location with the smallest summed distance to
-both copies. By the triangle inequality both copies' own locations always attain it, so the
-equation does not decide anything; these rules do.
+Differs from the paper: its Eq. 7 selects the location with the smallest summed distance to both
+copies. By the triangle inequality, the locations of both copies always attain the minimum, so
+the equation does not decide between them. These rules do.
 """
 
 from collections.abc import Callable
@@ -16,8 +16,8 @@ from nomadp.locations import LocationSet
 __all__ = ["MERGES", "merge_many"]
 
 Points = tuple[int, ...]
-_AT_ONCE = 2**21  # distances held at a time
-_SAME_KM = 1e-9  # sums of distances this close are a tie
+_DISTANCES_AT_ONCE = 2**21  # in memory
+_SAME_KM = 1e-9  # a micrometre, far above rounding: sums of distances this close are a tie
 
 
 def _coin(locations: LocationSet, first: Points, second: Points, choose: Choose) -> Points:
@@ -46,7 +46,8 @@ def _lowest_minimiser(locations: LocationSet, a: int, b: int) -> int:
 
 
 def _direction(locations: LocationSet, first: Points, second: Points, choose: Choose) -> Points:
-    """The copy in which the position was no pivot, so that directions restricted it."""
+    """The copy in which the position was a target, so that directions restricted it."""
+    # Index 0, 2, ... are the odd positions: pivots of the first copy, targets of the second.
     return tuple(pair[1 - i % 2] for i, pair in enumerate(zip(first, second, strict=True)))
 
 
@@ -57,14 +58,14 @@ MERGES: dict[str, Merge] = {"coin": _coin, "first-index": _first_index, "directi
 def merge_many(
     rule: str, locations: LocationSet, copies: Ints, coins: Ints, positions: Ints
 ) -> Ints:
-    """The same rules for all points of many trajectories; ``copies`` is (2, points)."""
+    """Merge all points of many trajectories by the same rules; ``copies`` is (2, points)."""
     first, second = copies[0], copies[1]
     merged: Ints = np.where(coins == 0, first, second)
     if rule == "direction":
         merged = np.where(positions % 2 == 0, second, first)
     elif rule == "first-index":
-        rows = max(1, _AT_ONCE // len(locations))
+        rows = max(1, _DISTANCES_AT_ONCE // len(locations))
         for start in range(0, len(first), rows):
-            some = slice(start, start + rows)
-            merged[some] = _lowest_minimiser(locations, first[some], second[some])
+            batch = slice(start, start + rows)
+            merged[batch] = _lowest_minimiser(locations, first[batch], second[batch])
     return merged

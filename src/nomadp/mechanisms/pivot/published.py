@@ -1,8 +1,8 @@
 """TP and ATP exactly as published: for experiments only, because they are not private.
 
-Algorithm 1 of the paper adds the true location to the set it is drawn from. A location
-outside the reported sectors is then released only if it is the truth, so the loss is
-infinite whatever epsilon says (docs/differences.md; `nomadp audit` measures it).
+Algorithm 1 of the paper adds the true location to the set from which a target is drawn. A
+location outside the reported sectors is then released only if it is the truth, so the loss is
+infinite at any epsilon (docs/differences.md; `nomadp audit` measures it).
 """
 
 from dataclasses import dataclass
@@ -42,6 +42,7 @@ class WithTheTruth(Channel):
         everywhere = Exponential(self.locations, self.outputs, self.span_km, self.share)
         possible = np.isin(self.outputs, self.domain)
         truth = np.asarray(secret)[..., None] == self.outputs
+        # The support depends on the secret: outside the domain, the truth alone has a weight.
         return np.where(possible | truth, everywhere.weights(secret), 0)
 
     @property
@@ -50,7 +51,7 @@ class WithTheTruth(Channel):
 
 
 class AddsTheTruth(PivotSampling):
-    """What both forms have in common: the union of Algorithm 1."""
+    """The union of Algorithm 1, which both published forms share."""
 
     private: ClassVar[bool] = False
 
@@ -80,5 +81,6 @@ class PublishedAnchoredPivotSampling(AddsTheTruth, AnchoredPivotSampling):
     warning: ClassVar[str] = _WARNING.format(name=name)
 
     def _disc(self, disc: Disc) -> Region:
+        # No disc in the region: distances are not measured from its edge, as in the paper.
         domain = self.locations.within(disc.anchor, disc.radius_km)
         return Region(domain, self.locations.diameter_km)

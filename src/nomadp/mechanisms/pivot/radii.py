@@ -1,7 +1,8 @@
-"""ATP's radii of many trajectories, by the reference's own arithmetic: to the bit.
+"""The radii of many trajectories (ATP), bit for bit as the reference program computes them.
 
-What depends on an anchor alone is public. A small set keeps its centres in a table; in a large
-set the farthest location is found by the ball tree and measured by the reference.
+Everything that depends on an anchor alone is public. For a small set, centres are cached in a
+table. In a large set, the ball tree finds the farthest location, and the reference's arithmetic
+measures its distance.
 """
 
 from functools import lru_cache
@@ -28,20 +29,21 @@ from nomadp.mechanisms.pivot.calibration import (
 
 __all__ = ["centres_around", "farthest_from_km", "radii_km"]
 
-_MEASURING = Lock()
-_AT_ONCE = 2**20  # distances held at a time
+_CENTRES_LOCK = Lock()
+"""Held while the table of centres is filled. A known entry never changes."""
+_DISTANCES_AT_ONCE = 2**20  # in memory
 
 
 def radii_km(
     locations: LocationSet, channel: SquareWave, anchors: Ints, batch: Batch, words: Words
 ) -> Floats:
     """The released radius of each trajectory, from its anchor, its points and one word."""
-    away_km = locations.distances_between_km(
+    distance_km = locations.distances_between_km(
         np.repeat(anchors, np.diff(batch.offsets)), batch.locations
     )
-    reach_km = np.maximum.reduceat(away_km, batch.offsets[:-1])
+    largest_km = np.maximum.reduceat(distance_km, batch.offsets[:-1])
     farthest_km = farthest_from_km(locations, anchors)
-    relative = reach_km / np.where(farthest_km == 0, 1.0, farthest_km)
+    relative = largest_km / np.where(farthest_km == 0, 1.0, farthest_km)
     wave = channel.resolution, channel.reach, heaviest(UNIT, channel.share)
     cells = square_wave(words, channel.cell(relative), wave)
     centre_km = centres_around(locations, channel, anchors, cells, farthest_km)
@@ -49,61 +51,62 @@ def radii_km(
 
 
 def farthest_from_km(locations: LocationSet, anchors: Ints) -> Floats:
-    """How far the farthest location is from each anchor, as the reference measures it."""
+    """The distance from each anchor to the farthest location, as the reference measures it."""
     if has_tables(locations):
-        return _small(locations)[anchors]
+        return _all_farthest_km(locations)[anchors]
     from nomadp.mechanisms.large.farthest import farthest_locations
 
     place = sorted_places(locations)
-    some, back = np.unique(anchors, return_inverse=True)
-    found = np.empty(len(some), dtype=np.int64)
-    farthest_locations(place.balls(1), place.rank[some], found)
-    km = locations.distances_between_km(some, place.order[found])
-    for k in np.flatnonzero(found < 0):  # where rounding decides, the reference does
-        km[k] = float(locations.distances_km(int(some[k])).max())
-    return km[back]
+    distinct, inverse = np.unique(anchors, return_inverse=True)
+    farthest = np.empty(len(distinct), dtype=np.int64)
+    farthest_locations(place.balls(1), place.rank[distinct], farthest)
+    km = locations.distances_between_km(distinct, place.order[farthest])
+    # Where rounding could decide which location is the farthest, the reference scans the set.
+    for k in np.flatnonzero(farthest < 0):
+        km[k] = float(locations.distances_km(int(distinct[k])).max())
+    return km[inverse]
 
 
 @lru_cache(maxsize=2)
-def _small(locations: LocationSet) -> Floats:
+def _all_farthest_km(locations: LocationSet) -> Floats:
     return np.array([locations.distances_km(k).max() for k in range(len(locations))])
 
 
 def centres_around(
     locations: LocationSet, channel: SquareWave, anchors: Ints, cells: Ints, farthest_km: Floats
 ) -> Floats:
-    """The centre that each anchor's reported cell is pulled to."""
+    """The centre towards which each reported cell is pulled, from its anchor."""
     ends = plausible(channel, cells)
     if has_tables(locations):
-        return _known_centres(locations, channel, anchors, ends)
+        return _cached_centres(locations, channel, anchors, ends)
     sample = calibration_sample(len(locations))
-    found, rows = np.empty(len(anchors)), max(1, _AT_ONCE // len(sample))
+    centre_km, rows = np.empty(len(anchors)), max(1, _DISTANCES_AT_ONCE // len(sample))
     for start in range(0, len(anchors), rows):
-        some = slice(start, start + rows)
-        away_km = locations.distances_between_km(anchors[some, None], sample)
-        found[some] = centres_km(channel, ends[some], away_km, farthest_km[some])
-    return found
+        batch = slice(start, start + rows)
+        distance_km = locations.distances_between_km(anchors[batch, None], sample)
+        centre_km[batch] = centres_km(channel, ends[batch], distance_km, farthest_km[batch])
+    return centre_km
 
 
-def _known_centres(
+def _cached_centres(
     locations: LocationSet, channel: SquareWave, anchors: Ints, ends: Ints
 ) -> Floats:
-    """From a table that is filled for an anchor and its ends when they are first drawn."""
+    """Centres from a table, which is filled for an anchor and its ends when first needed."""
     sample, width = calibration_sample(len(locations)), len(TEST_VALUES)
-    which = ends[:, 0] * width + ends[:, 1]
-    with _MEASURING:
+    column = ends[:, 0] * width + ends[:, 1]
+    with _CENTRES_LOCK:
         table, is_known = _table(locations, channel, len(sample))
-        missing = ~is_known[anchors, which]
-        wanted = np.unique(anchors[missing] * width**2 + which[missing])
-        new, start = np.unique(wanted // width**2, return_index=True)
-        # Where nothing is missing there still is one part, an empty one.
-        for anchor, some in zip(new.tolist(), np.split(wanted, start[1:]), strict=False):
-            columns, row_km = some % width**2, locations.distances_km(anchor)
+        is_missing = ~is_known[anchors, column]
+        missing = np.unique(anchors[is_missing] * width**2 + column[is_missing])
+        new, start = np.unique(missing // width**2, return_index=True)
+        # If nothing is missing, np.split still returns one (empty) part: hence not strict.
+        for anchor, cells in zip(new.tolist(), np.split(missing, start[1:]), strict=False):
+            columns, row_km = cells % width**2, locations.distances_km(anchor)
             pairs = np.stack([columns // width, columns % width], axis=1)
             farthest_km = np.full(len(columns), row_km.max())
-            found_km = centres_km(channel, pairs, row_km[None, sample], farthest_km)
-            table[anchor, columns], is_known[anchor, columns] = found_km, True
-    return table[anchors, which]
+            centre_km = centres_km(channel, pairs, row_km[None, sample], farthest_km)
+            table[anchor, columns], is_known[anchor, columns] = centre_km, True
+    return table[anchors, column]
 
 
 @lru_cache(maxsize=4)

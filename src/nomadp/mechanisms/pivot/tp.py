@@ -1,12 +1,14 @@
 """TP, pivot sampling (Algorithms 1-3), in its strict form.
 
 The trajectory is perturbed twice. In copy 1 the odd positions are *pivots*, drawn over the
-whole region; every other position is a *target*: the sector in which it lies, as seen from
-each neighbouring pivot, is reported by randomised response, and the target is drawn from the
-locations in the reported sectors. In copy 2 the roles are swapped; then the copies merge.
+whole region. Every other position is a *target*: randomised response reports the sector in
+which it lies, as seen from each neighbouring pivot, and the target is drawn from the locations
+in the reported sectors. In copy 2 the roles are swapped. Then the copies are merged.
 
-Differs from the paper: Algorithm 1 adds the true location to the set a target is drawn from,
-which reveals it (docs/differences.md). Here a target's domain depends on released values only.
+Differs from the paper: Algorithm 1 adds the true location to the set from which a target is
+drawn, which reveals it (docs/differences.md). Here a target's domain depends on released values
+only. So each step is an exponential mechanism or a randomised response over an output set that
+is public given what was released before, and adaptive composition adds up their shares.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -28,13 +30,13 @@ from nomadp.mechanisms.pivot.merge import MERGES
 __all__ = ["PivotSampling", "Region"]
 
 Shares = Mapping[str, Fraction]
-"""What one draw of each step may cost, in one copy."""
-DIRECTION_PART = Fraction(3, 4)  # of what a copy has for directions and points (section 6.1.2)
+"""The largest privacy loss of one draw of each step, in one copy."""
+DIRECTION_PART = Fraction(3, 4)  # of a copy's budget for directions and points (section 6.1.2)
 
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """Where a copy's locations are drawn: public or already released, like all it holds."""
+    """Where a copy's locations are drawn; everything in it is public or already released."""
 
     domain: Ints
     span_km: float
@@ -43,13 +45,13 @@ class Region:
 
 @dataclass(frozen=True, kw_only=True)
 class PivotSampling(Mechanism):
-    """TP: each target is drawn from the sectors it was reported in, seen from its pivots."""
+    """TP: each target is drawn from the sectors in which its pivots reported it."""
 
     name: ClassVar[str] = "tp"
     ranges: ClassVar[Mapping[str, Range]] = {**Mechanism.ranges, "granularity": (2, 64)}
 
     granularity: str | int = "table"
-    """Number of sectors, or the rule that picks it from epsilon: "table" or "formula"."""
+    """Number of sectors, or the rule that chooses it for epsilon: "table" or "formula"."""
     directions: str = "both"
     """Which neighbouring pivots report a sector: "both" or only the "preceding" one."""
     merge: str = "coin"
@@ -63,7 +65,7 @@ class PivotSampling(Mechanism):
 
     @cached_property
     def sectors(self) -> int:
-        """How many sectors directions are cut into."""
+        """The number of sectors (the paper's granularity |D|)."""
         if isinstance(self.granularity, int):
             return self.granularity
         return choose_granularity(self.epsilon, self.granularity)
@@ -76,10 +78,13 @@ class PivotSampling(Mechanism):
         return Split(self.epsilon, tuple(steps))
 
     def copies(self, length: int) -> tuple[int, ...]:
-        """A single location has no direction: one copy with all of epsilon serves it best."""
+        """A single location has no direction, so one copy gets all of epsilon."""
         return (0,) if length == 1 else (1, 2)
 
     def _copy_steps(self, copy: int, length: int, budget: Fraction) -> list[Step]:
+        # Differs from the paper: Algorithms 2 and 3 divide by the steps of both copies, and so
+        # spend half of epsilon. Here a copy divides its budget among its own steps: 3/4 among
+        # its directions, the rest among its n points, whether pivots or targets.
         pivots, targets = _roles(copy, length)
         reports = sum(len(self._neighbours(i, length)) for i in targets)
         for_directions = DIRECTION_PART * budget if reports else Fraction(0)
@@ -107,10 +112,12 @@ class PivotSampling(Mechanism):
         shares = self.split(length).shares(copy)
         region = self._region(shares, trajectory, choose)
         pivots, targets = _roles(copy, length)
+        # Step 1 (Algorithm 2, first loop): perturb the pivots, independently.
         pivot = partial(self._pivot, region, shares)
         points = dict(
             zip(pivots, choose.each([(pivot, trajectory[i]) for i in pivots]), strict=True)
         )
+        # Step 2 (second loop): perturb the targets, given the released pivots only.
         parts: list[Part[int]] = []
         for i in targets:
             seen_from = [points[j] for j in self._neighbours(i, length)]
@@ -132,7 +139,7 @@ class PivotSampling(Mechanism):
         location: Secret,
         choose: Choose,
     ) -> int:
-        """One target, from the sectors its pivots report it in (Algorithm 1 without union)."""
+        """Draw a target from the sectors its pivots report (Algorithm 1, without union)."""
         reported = choose.each(
             [(partial(self._direction, pivot, shares), location) for pivot in pivots]
         )
@@ -141,6 +148,9 @@ class PivotSampling(Mechanism):
 
     def _direction(self, pivot: int, shares: Shares, location: Secret, choose: Choose) -> int:
         response = RandomizedResponse(self.sectors, shares["direction"])
+        # Sectors are fixed to the map: sectors centred on the true direction, another reading
+        # of section 4.2, would reveal it. A target on its pivot is in sector 0, and is reported
+        # like any other: skipping the report would reveal that they coincide.
         sector = self.locations.sector_between(pivot, location, self.sectors)
         return choose("direction", response, sector)
 
@@ -148,7 +158,8 @@ class PivotSampling(Mechanism):
         self, region: Region, pivots: list[int], reported: list[int], share: Fraction
     ) -> Channel:
         domain = self._inside(region, pivots, reported)
-        # Emptiness is public: it follows from released pivots and sectors alone.
+        # Emptiness is public, as it follows from released pivots and sectors alone: so it is
+        # safe to use the whole region instead (Algorithm 1, line 5; here also at both ends).
         return self._near(region, domain if len(domain) else region.domain, share)
 
     def _inside(self, region: Region, pivots: list[int], reported: list[int]) -> Ints:

@@ -1,1 +1,1 @@
-"""Every point on its own: EXP by the exponential mechanism, BRR and L-SRR by rank."""
+"""Points perturbed separately: EXP by the exponential mechanism, BRR and L-SRR by rank."""

@@ -1,4 +1,4 @@
-"""BRR, bipartite randomised response: the k nearest locations against all others.
+"""BRR, bipartite randomised response: the k nearest locations are likelier than all others.
 
 Each point is reported by subset response. The number k is public: it minimises the expected
 distance between truth and report when every location is equally likely to be the truth.
@@ -22,21 +22,21 @@ from nomadp.mechanisms.points.ranked import Order, RankedPoints
 __all__ = ["BipartiteResponse", "best_near_count"]
 
 PRIOR_PAIRS = 2**25
-"""Distances that are looked at when k is chosen: those from all locations of a set of up to
-5,792. In a larger one, as many evenly spaced ones stand for all as the number allows (335 of
-100,000, 33 of a million), so that choosing takes seconds. The choice is public all the same."""
+"""Number of distances from which k is chosen. Up to 5,792 locations, that is all of them. In a
+larger set, evenly spaced locations represent all (335 of 100,000, 33 of a million), so that the
+choice takes seconds. It depends on the public set alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BipartiteResponse(RankedPoints):
-    """BRR: one of the nearest locations with odds of e^share against each other one."""
+    """BRR: each of the nearest locations is e^share times as likely as each of the others."""
 
     name: ClassVar[str] = "brr"
-    version: ClassVar[int] = 2  # 1 looked at more distances to choose k in large sets
+    version: ClassVar[int] = 2  # 1 chose k from more distances in large sets
     ranges: ClassVar[Mapping[str, Range]] = {**Mechanism.ranges, "near_count": (1, MOST)}
 
     near_count: int | None = None
-    """How many locations count as near; by default the best number for the share."""
+    """Number of near locations (k); by default the best one for the share."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -64,7 +64,9 @@ class BipartiteResponse(RankedPoints):
 
 
 def best_near_count(locations: LocationSet, share: Fraction) -> int:
-    """The k whose expected distance is smallest under a uniform prior; the first in a tie."""
+    """The k with the smallest expected error under a uniform prior; the first in a tie."""
+    # E_k = ((e^share - 1) S_k + S_m) / (k (e^share - 1) + m), where S_k is the mean sum of the
+    # k smallest distances: all m locations weigh 1, and the k nearest e^share - 1 more.
     near_km = _mean_nearest_sums_km(locations)
     counts = np.arange(1, len(near_km) + 1)
     gain = np.expm1(float(share))
@@ -74,7 +76,7 @@ def best_near_count(locations: LocationSet, share: Fraction) -> int:
 
 @lru_cache(maxsize=4)
 def _mean_nearest_sums_km(locations: LocationSet) -> NDArray[np.float64]:
-    """For k = 1, 2, ...: the distances to a location's k nearest, summed; mean over them."""
+    """For k = 1, 2, ...: the sum of the k smallest distances, as a mean over locations."""
     size = len(locations)
     inputs = np.linspace(0, size - 1, min(size, max(1, PRIOR_PAIRS // size)))
     total = np.zeros(size)

@@ -1,4 +1,4 @@
-"""Every point of the trajectory perturbed on its own, with an equal share of epsilon."""
+"""Each point of the trajectory is perturbed separately, with an equal share of epsilon."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class PointByPoint(Mechanism):
 
     @abstractmethod
     def channel(self, share: Fraction) -> Channel:
-        """How one point is perturbed."""
+        """The law of one point, at the cost of ``share``."""
 
     def split(self, length: int) -> Split:
         self.check_length(length)
@@ -51,5 +51,6 @@ class IndependentPoints(PointByPoint):
     name: ClassVar[str] = "exp"
 
     def channel(self, share: Fraction) -> Channel:
+        # Eq. 5 of the paper: the diameter of the public set bounds the sensitivity.
         everywhere = np.arange(len(self.locations))
         return Exponential(self.locations, everywhere, self.locations.diameter_km, share)

@@ -1,9 +1,9 @@
-"""EXP: many trajectories at once, over a set of any size (rejection sampling).
+"""The fast path of EXP: rejection sampling of many trajectories, over a set of any size.
 
-Propose a location uniformly and accept it with probability weight / ceiling: the exponential
-law, without touching every location. A proposal takes one word, whoever makes it. So the k-th
-proposals of all trajectories are made together, each for the point at which its trajectory has
-arrived.
+Propose a location uniformly and accept it with probability weight / ceiling. Accepted locations
+follow the exponential law, without touching every location. A proposal always takes one word.
+So the k-th proposals of all trajectories are made together, each for the next point of its
+trajectory.
 """
 
 import numpy as np
@@ -26,15 +26,16 @@ __all__ = ["draw_many"]
 def draw_many(
     mechanism: IndependentPoints, trajectories: TrajectorySet, randomness: RandomSource
 ) -> Reported:
-    law, there = _laws(mechanism, trajectories.lengths), _Places(mechanism)
-    # How many proposals most trajectories need: only speed is at stake.
-    likely = int(1.25 * (trajectories.lengths.mean() + float(mechanism.epsilon) / 2)) + 4
+    law, places = _laws(mechanism, trajectories.lengths), _Places(mechanism)
+    # The number of proposals that most trajectories need. It affects speed, not the law: rows
+    # that need more are drawn again.
+    width = int(1.25 * (trajectories.lengths.mean() + float(mechanism.epsilon) / 2)) + 4
 
     def run(batch: Batch, drawn: Drawn) -> None:
-        _points(batch, there, law, drawn)
+        _points(batch, places, law, drawn)
 
-    nowhere = np.zeros(len(trajectories), dtype=np.int64)
-    drawn = draw_rows(run, trajectories, randomness, nowhere, likely)
+    no_means = np.zeros(len(trajectories), dtype=np.int64)
+    drawn = draw_rows(run, trajectories, randomness, no_means, width)
     return Reported(drawn.copies[0], None)
 
 
@@ -45,8 +46,8 @@ class _Places:
         self.order = sorted_places(mechanism.locations).order
         self._places = places(mechanism.locations.lat, mechanism.locations.lng)
 
-    def apart_km(self, here: Ints, there: Ints) -> Floats:
-        return distance_km(self._places.at(here), self._places.at(there))
+    def distances_km(self, first: Ints, second: Ints) -> Floats:
+        return distance_km(self._places.at(first), self._places.at(second))
 
 
 def _laws(mechanism: IndependentPoints, lengths: Ints) -> Floats:
@@ -60,7 +61,8 @@ def _laws(mechanism: IndependentPoints, lengths: Ints) -> Floats:
     return law
 
 
-def _points(batch: Batch, there: _Places, law: Floats, drawn: Drawn) -> None:
+def _points(batch: Batch, places: _Places, law: Floats, drawn: Drawn) -> None:
+    """Draw the points of a batch; a row that runs out of words has ``used`` too many."""
     width = batch.words.shape[1]
     point, end = batch.offsets[:-1].copy(), batch.offsets[1:]
     scale, most = law[end - point, 0], law[end - point, 1].astype(np.int64)
@@ -68,15 +70,16 @@ def _points(batch: Batch, there: _Places, law: Floats, drawn: Drawn) -> None:
     drawn.used[:] = width + 1
     pending = np.arange(len(point))
     for k in range(width):
-        rank, rest = split(batch.words[pending, k], len(there.order))
-        proposed = there.order[rank]
-        apart_km = there.apart_km(batch.locations[point[pending]], proposed)
+        # One word proposes a location, and its remaining digits decide whether to accept it.
+        rank, rest = split(batch.words[pending, k], len(places.order))
+        proposed = places.order[rank]
+        km = places.distances_km(batch.locations[point[pending]], proposed)
         threshold = high_product(rest, most[pending])
-        accepted = threshold < weights(apart_km, scale[pending], most[pending])
-        arrived = pending[accepted]
-        drawn.copies[0, point[arrived]] = proposed[accepted]
-        point[arrived] += 1
-        drawn.used[arrived[point[arrived] == end[arrived]]] = k + 1
+        is_accepted = threshold < weights(km, scale[pending], most[pending])
+        accepted = pending[is_accepted]
+        drawn.copies[0, point[accepted]] = proposed[is_accepted]
+        point[accepted] += 1
+        drawn.used[accepted[point[accepted] == end[accepted]]] = k + 1
         pending = pending[point[pending] < end[pending]]
         if not len(pending):
             return

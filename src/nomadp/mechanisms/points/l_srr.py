@@ -1,14 +1,13 @@
 """L-SRR, staircase randomised response (CCS 2022), in a form that is private.
 
-Each point: all locations ordered by distance to it fall into groups, and a group is likelier
-the nearer it is, in equal steps.
+For each point, all locations are ordered by distance and divided into groups. Weights fall from
+group to group in equal steps.
 
-Differs from the publication: the groups end at the same ranks for every point. Groups that
-depend on the point make the total of the weights depend on it too, and the true loss was
-1.5 to 1.8 at a nominal 1.
+Differs from the publication: the groups end at the same ranks for every point. If groups depend
+on the point, so does the total of the weights, and the true loss was 1.5 to 1.8 at a nominal 1.
 
 A point's share may be at most about ln(2^34 / locations): 15.2 over 4,000, 9.7 over a million.
-Beyond, 64-bit words cannot keep the groups apart, and `split` refuses (laws/channel.py).
+Beyond, 64-bit words cannot resolve the weights, and `split` refuses (laws/channel.py).
 """
 
 from collections.abc import Mapping
@@ -25,7 +24,7 @@ __all__ = ["StaircaseResponse"]
 
 @dataclass(frozen=True, kw_only=True)
 class StaircaseResponse(RankedPoints):
-    """L-SRR: nearer groups of locations are likelier, from e^share down to 1."""
+    """L-SRR: nearer groups of locations weigh more, from e^share down to 1."""
 
     name: ClassVar[str] = "l-srr"
     ranges: ClassVar[Mapping[str, Range]] = {
@@ -35,7 +34,7 @@ class StaircaseResponse(RankedPoints):
     }
 
     groups: int = 5
-    """How many; with fewer locations, each is a group of its own."""
+    """Number of groups; with fewer locations, each is a group of its own."""
 
     def law(self, share: Fraction, order: Order) -> Staircase:
         size = len(self.locations)

@@ -13,7 +13,7 @@ from nomadp.mechanisms.points.exp import PointByPoint
 __all__ = ["Order", "RankedPoints"]
 
 Order = Callable[[int], Callable[[Secret], Ints]]
-"""For a number of items: the rule that names so many, nearest to the secret first."""
+"""Maps a number n to a function that lists the n items nearest to a secret, nearest first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,12 +22,12 @@ class RankedPoints(PointByPoint):
 
     @abstractmethod
     def law(self, share: Fraction, order: Order) -> Subset | Staircase:
-        """How one point is perturbed, whatever the order."""
+        """The law of one point, given a function that orders the locations."""
 
     def split(self, length: int) -> Split:
-        found = super().split(length)
-        self.channel(found.shares()["point"])  # a share that words cannot keep is refused here
-        return found
+        split = super().split(length)
+        self.channel(split.shares()["point"])  # refuses a share that words cannot resolve
+        return split
 
     def channel(self, share: Fraction) -> Channel:
         return self.law(share, partial(NearestLocations, self.locations))

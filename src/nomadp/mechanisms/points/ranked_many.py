@@ -1,9 +1,10 @@
-"""Laws by rank, many points at once: draw a number, then find who has it.
+"""The fast path of laws by rank: draw a number, then find the location with this number.
 
-A law by rank whose weights only fall is a mixture: with integer chances that follow from the
-weights, one of the n nearest locations, each alike, for a few n. One word draws n and a number
-below n exactly. In a small set the number is a rank, and a table holds who has it; in a large
-one the ball tree gives out the numbers (large/nearest.py). Neither looks at every location.
+A law by rank with decreasing weights is a mixture of uniform laws over the n nearest locations,
+for a few n; the integer weights of the components follow from those of the ranks. One word
+draws n and a number below n, exactly. In a small set the number is a rank, and a table has the
+location of each rank. In a large set the ball tree numbers the locations (large/nearest.py).
+Neither way visits every location.
 """
 
 from fractions import Fraction
@@ -28,23 +29,24 @@ from nomadp.trajectory import TrajectorySet
 
 __all__ = ["Mixture", "draw_many", "mixture_of", "nearest_table", "numbered_nearest"]
 
-_RANKING = Lock()
+_RANKING_LOCK = Lock()
+"""Held while the table of ranks is filled. A known row never changes."""
 
 
 def draw_many(
     mechanism: RankedPoints, trajectories: TrajectorySet, randomness: RandomSource
 ) -> Reported:
-    word = point_words(trajectories, randomness)
-    length = np.repeat(trajectories.lengths, trajectories.lengths)
-    count, number = np.empty((2, len(word)), dtype=np.int64)
-    for one in np.unique(trajectories.lengths).tolist():
-        these = np.flatnonzero(length == one)
-        mixture = _mixture(mechanism, mechanism.split(one).shares()["point"])
-        count[these], number[these] = mixture.draw(word[these])
-    # One of all locations: the number is the location, and nobody's neighbours matter.
-    reported, some = number, np.flatnonzero(count < len(mechanism.locations))
-    places = trajectories.locations[some]
-    reported[some] = numbered_nearest(mechanism.locations, places, count[some], number[some])
+    words = point_words(trajectories, randomness)
+    lengths = np.repeat(trajectories.lengths, trajectories.lengths)
+    count, number = np.empty((2, len(words)), dtype=np.int64)
+    for length in np.unique(trajectories.lengths).tolist():
+        points = np.flatnonzero(lengths == length)
+        mixture = _mixture(mechanism, mechanism.split(length).shares()["point"])
+        count[points], number[points] = mixture.draw(words[points])
+    # Uniform over all locations: the number is the location, without ranking anything.
+    reported, near = number, np.flatnonzero(count < len(mechanism.locations))
+    places = trajectories.locations[near]
+    reported[near] = numbered_nearest(mechanism.locations, places, count[near], number[near])
     return Reported(reported, None)
 
 
@@ -57,23 +59,26 @@ def _mixture(mechanism: RankedPoints, share: Fraction) -> "Mixture":
 
 
 class Mixture(NamedTuple):
-    """Uniform laws over the ``counts`` nearest, which give ``rises`` to each of them."""
+    """Uniform laws over the ``counts`` nearest items, which give ``rises`` to each item."""
 
     counts: Ints
     rises: Ints
 
     def draw(self, words: NDArray[np.uint64]) -> tuple[Ints, Ints]:
         """A count and a number below it for each word, exactly."""
+        # The total is that of the law by rank, so a word picks each item with the same weight.
         weight = self.counts * self.rises
         ends = np.cumsum(weight)
         target = high_product(words, int(ends[-1]))
-        which = ends.searchsorted(target, side="right")
-        number = (target - (ends - weight)[which]) // self.rises[which]
-        return self.counts[which], number
+        component = ends.searchsorted(target, side="right")
+        number = (target - (ends - weight)[component]) // self.rises[component]
+        return self.counts[component], number
 
 
 def mixture_of(levels: Ints) -> Mixture:
     """The mixture that gives the location of each rank the weight it has in ``levels``."""
+    # A component ends where the weight drops, and gives this drop to each rank up to there. So
+    # a rank's weight is the sum of the drops at and after it.
     ends = np.flatnonzero(np.diff(levels, append=0))
     rises = -np.diff(levels[ends], append=0)
     if rises.min() <= 0:
@@ -85,7 +90,7 @@ def mixture_of(levels: Ints) -> Mixture:
 
 
 def numbered_nearest(locations: LocationSet, places: Ints, counts: Ints, numbers: Ints) -> Ints:
-    """Of the so many locations nearest to each place: the one with this number."""
+    """For each place, the location with a number among its ``counts`` nearest locations."""
     if has_tables(locations):
         return nearest_table(locations, places)[places, numbers].astype(np.int64)
     from nomadp.mechanisms.large.nearest import nearest_points, new_scratch, one_of_nearest
@@ -93,26 +98,27 @@ def numbered_nearest(locations: LocationSet, places: Ints, counts: Ints, numbers
     place = sorted_places(locations)
     balls = place.balls(1)
     secrets = np.stack([place.rank[places], counts, numbers], axis=1)
-    found = np.empty(len(places), dtype=np.int64)
-    nearest_points(balls, place.order, secrets, found)
-    for k in np.flatnonzero(found < 0):
+    ranks = np.empty(len(places), dtype=np.int64)
+    nearest_points(balls, place.order, secrets, ranks)
+    # Where rounding could decide which locations are near, the reference's order does.
+    for k in np.flatnonzero(ranks < 0):
         scratch = new_scratch(balls)
         one_of_nearest(balls, place.order, secrets[k], scratch)
         doubtful, _, number = scratch.doubt.tolist()
         near = NearestLocations(locations, int(counts[k]))(places[k])
-        # Of those in doubt, the ones that the reference takes have the numbers that are left.
-        left = np.sort(np.intersect1d(place.order[scratch.spot[:doubtful]], near))
-        found[k] = place.rank[left[number]]
-    reported: Ints = place.order[found]
+        # The doubtful locations that are near by the reference get the remaining numbers.
+        remaining = np.sort(np.intersect1d(place.order[scratch.location[:doubtful]], near))
+        ranks[k] = place.rank[remaining[number]]
+    reported: Ints = place.order[ranks]
     return reported
 
 
 def nearest_table(locations: LocationSet, places: Ints) -> NDArray[np.uint16]:
-    """All locations from the nearest to the farthest, (m, m): only the rows of these places.
+    """All locations from the nearest to the farthest, (m, m), with the rows of these places.
 
-    Rows are made when they are first asked for, so that few trajectories need few of them.
+    Rows are computed when they are first needed; other rows have no meaning.
     """
-    with _RANKING:
+    with _RANKING_LOCK:
         table, is_known = _ranking(locations)
         ranked = NearestLocations(locations, len(locations))
         for place in np.unique(places[~is_known[places]]):
