@@ -1,11 +1,11 @@
-"""Whether 3,000 people are told worse than by somebody who knows nothing, beyond chance.
+"""Whether estimates from 3,000 people are significantly worse than the uniform baseline.
 
 OPENBLAS_NUM_THREADS=1 python benchmarks/answers_flat.py [--data DIR] [--draws 240]
-python docs/generate.py                         values into the documents
+python docs/generate.py                         update the documents
 
-The density of a direct question, smoothed, less that of flat, as a Jensen-Shannon distance:
-the mean of many draws, and how many of its standard errors that is. With --data the table
-goes into docs/measured.json.
+The table has the Jensen-Shannon distance of the smoothed density estimate of a frequency oracle
+from the truth, minus that of the baseline: the mean over many draws, and in brackets the mean
+in standard errors. With --data, the table is written to docs/measured.json.
 """
 
 import argparse
@@ -26,37 +26,40 @@ from nomadp.inference.frequencies import oracle_shares
 PEOPLE, DRAWS = 3_000, 240
 
 
-def difference(crowd: Population, epsilon: float, seed: int) -> float:
-    """How much further from the truth one draw of people is than flat; less is better."""
+def difference(source: Population, epsilon: float, seed: int) -> float:
+    """The error of the estimate from one sample of people, minus the error of the baseline."""
     rng = np.random.default_rng([SEED, PEOPLE, round(epsilon), seed])
-    people = crowd.askable("density", crowd.drawn(PEOPLE, rng), rng)
-    told = LAWS["subset"](people, epsilon, rng)
-    chances = told.true_chance, told.other_chance
-    found = oracle_shares(told.support, told.total, *chances, crowd.levels("density"))
-    true, flat = crowd.truth["density"], crowd.flat["density"]
-    return jensen_shannon(true, found.values) - jensen_shannon(true, flat)
+    people = source.label_counts("density", source.drawn(PEOPLE, rng), rng)
+    reports = LAWS["subset"](people, epsilon, rng)
+    chances = reports.true_chance, reports.other_chance
+    estimate = oracle_shares(reports.support, reports.total, *chances, source.levels("density"))
+    true, baseline = source.truth["density"], source.flat["density"]
+    return jensen_shannon(true, estimate.values) - jensen_shannon(true, baseline)
 
 
-def cell(crowd: Population, epsilon: str, draws: int) -> str:
-    worse = [difference(crowd, float(epsilon), seed) for seed in range(draws)]
-    mean, error = np.mean(worse), np.std(worse, ddof=1) / np.sqrt(draws)
-    return f"{mean:+.4f} ({mean / error if error else 0:+.1f})".replace("0.", ".", 1)
+def cell(source: Population, epsilon: str, draws: int) -> str:
+    differences = [difference(source, float(epsilon), seed) for seed in range(draws)]
+    mean, std_error = np.mean(differences), np.std(differences, ddof=1) / np.sqrt(draws)
+    return f"{mean:+.4f} ({mean / std_error if std_error else 0:+.1f})".replace("0.", ".", 1)
 
 
 def main(args: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path)
     parser.add_argument("--draws", type=int, default=DRAWS)
-    asked = parser.parse_args(args)
-    names = SETS if asked.data else tuple(CITIES)
-    crowds = [population(name, asked.data, quick=False) for name in names]
-    rows = [[f"ε = {e}", *(cell(crowd, e, asked.draws) for crowd in crowds)] for e in EPSILONS]
-    found = table(
-        ["less the baseline's (in errors)", *(SET_NAMES[name] for name in names)], rows
+    options = parser.parse_args(args)
+    names = SETS if options.data else tuple(CITIES)
+    sources = [population(name, options.data, quick=False) for name in names]
+    rows = [
+        [f"ε = {e}", *(cell(source, e, options.draws) for source in sources)] for e in EPSILONS
+    ]
+    text = table(
+        ["minus the baseline's (in standard errors)", *(SET_NAMES[name] for name in names)],
+        rows,
     )
-    print(found)
-    if asked.data:
-        known = json.loads(MEASURED.read_text()) | {"answers-flat": found}
+    print(text)
+    if options.data:
+        known = json.loads(MEASURED.read_text()) | {"answers-flat": text}
         MEASURED.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n")
     return 0
 
