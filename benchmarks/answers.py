@@ -63,7 +63,7 @@ def population(name: str, folder: Path | None, *, quick: bool) -> Population:
 
 def floors(source: Population, epsilon: float, people: Any, rng: Any) -> dict[str, Shares]:
     """The uniform baseline, and the shares of the sampled people without any privacy."""
-    return {"flat": source.flat, "no privacy": source.shares(source.journeys, people)}
+    return {"flat": source.baseline, "no privacy": source.shares(source.journeys, people)}
 
 
 def direct(source: Population, epsilon: float, people: Any, rng: Any) -> dict[str, Shares]:

@@ -83,7 +83,7 @@ def rows(name: str, source: Population, distances: list[float]) -> Iterator[list
     answers = [direct(source, EPSILON, people, rng) for people in samples]
     cells = [scored(source, sample["direct smoothed"]) for sample in answers]
     yield [f"{name}, frequency oracle", *cells, "-"]
-    yield [f"{name}, baseline", *[scored(source, source.flat)] * (len(PEOPLE) + 1)]
+    yield [f"{name}, baseline", *[scored(source, source.baseline)] * (len(PEOPLE) + 1)]
 
 
 def main(args: list[str]) -> int:

@@ -112,7 +112,7 @@ class Population:
         return count
 
     @cached_property
-    def flat(self) -> dict[str, Floats]:
+    def baseline(self) -> dict[str, Floats]:
         """The uniform baseline: every location, or pair of locations, is equally likely."""
         places = {question: self.places(question) for question in QUESTIONS}
         return {question: counts / counts.sum() for question, counts in places.items()}
@@ -125,7 +125,7 @@ class Population:
             groups = tuple(self.zones[question].levels())
         if question == "trips":
             groups = pair_levels(groups, self.zones[question].apart())
-        return Levels(groups, self.flat[question], np.arange(self.size(question)))
+        return Levels(groups, self.baseline[question], np.arange(self.size(question)))
 
     def scores(self, shares: dict[str, Floats]) -> dict[str, float]:
         """The distance from the truth for each query; the recall for hotspots."""

@@ -71,7 +71,7 @@ def main(args: list[str]) -> int:
         if options.record:
             record(run, name, rows_by_name[name])
     rows = [row for group in rows_by_name.values() for row in group]
-    table = [HEADER, *((r.what, r.probe, r.goal, r.said, r.verdict) for r in rows)]
+    table = [HEADER, *((r.what, r.probe, r.goal, r.measured, r.verdict) for r in rows)]
     widths = [max(len(row[k]) for row in table) for k in range(len(HEADER))]
     for row in table:
         print("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip())
@@ -97,7 +97,7 @@ def of_the_run() -> dict[str, Any]:
 def record(run: dict[str, Any], name: str, rows: list[Row]) -> None:
     with HISTORY.open("a", encoding="utf-8") as history:
         for row in rows:
-            line = run | {"set": row.what, "row": name, "said": row.said, "met": row.is_met}
+            line = run | {"set": row.what, "row": name, "said": row.measured, "met": row.is_met}
             line |= {"probe": row.probe, "goal": row.goal}
             history.write(json.dumps(line | {"figures": row.figures}) + "\n")
 

@@ -59,8 +59,8 @@ def postgres_kills(*, quick: bool) -> list[Row]:
     finally:
         server.end()
     row = _killed("kill -9 of PostgreSQL", times, result, max(ready_s), 50)
-    said, figures = f"{row.said}, data {server.medium}", {"medium": server.medium}
-    return [replace(row, said=said, figures=row.figures | figures)]
+    measured, figures = f"{row.measured}, data {server.medium}", {"medium": server.medium}
+    return [replace(row, measured=measured, figures=row.figures | figures)]
 
 
 def device_kills(*, quick: bool) -> list[Row]:

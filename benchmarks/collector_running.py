@@ -38,7 +38,7 @@ class Row:
     what: str
     probe: str
     goal: str
-    said: str
+    measured: str
     is_met: bool
     figures: dict[str, Any] = field(default_factory=dict)
 

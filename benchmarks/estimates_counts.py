@@ -26,7 +26,7 @@ def counted(
     """Scores of counted reports, and of estimates for mechanisms that support them."""
     truth = Truth(subject)
     results = {
-        "flat": truth.scores(*_flat(subject.locations)),
+        "flat": truth.scores(*_baseline(subject.locations)),
         "other half": truth.scores(*_counts(subject.locations, subject.others)),
         "other half, 1 km": truth.scores(_smoothed(subject), None, None),
         f"{mechanism.name} counted": truth.scores(*_counts(subject.locations, reports)),
@@ -93,7 +93,7 @@ def _counts(locations: LocationSet, trajectories: TrajectorySet) -> tuple[Any, A
     return count / count.sum(), density / density.sum(), trips / trips.sum()
 
 
-def _flat(locations: LocationSet) -> tuple[Any, Any, Any]:
+def _baseline(locations: LocationSet) -> tuple[Any, Any, Any]:
     size = len(locations)
     density = np.bincount(UnitSquare(locations).cells(DENSITY_GRID), minlength=DENSITY_GRID**2)
     area = np.bincount(UnitSquare(locations).cells(FLOW_GRID), minlength=FLOW_GRID**2) / size

@@ -90,11 +90,13 @@ def aligned(header: list[str], rows: list[list[str]]) -> str:
 
 def scaling_lines(report: Facts) -> list[str]:
     """How time grows with the number of locations, where two sizes tell it."""
-    said = "Time per trajectory grows with the number of locations to the power of (n above)"
-    lines = [said]
-    for name, found in report["scaling"].items():
-        prepare = f", preparing {found['prepare_s']:.2f}" if "prepare_s" in found else ""
-        lines.append(f"  {name} {found['us']:.2f}{prepare} ({found['sizes']} sizes)")
+    heading = "Time per trajectory grows with the number of locations to the power of (n above)"
+    lines = [heading]
+    for name, exponents in report["scaling"].items():
+        prepare = (
+            f", preparing {exponents['prepare_s']:.2f}" if "prepare_s" in exponents else ""
+        )
+        lines.append(f"  {name} {exponents['us']:.2f}{prepare} ({exponents['sizes']} sizes)")
     return lines if len(lines) > 1 else ["No exponent: that takes two generated sizes"]
 
 

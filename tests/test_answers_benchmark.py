@@ -116,9 +116,9 @@ def test_a_population_makes_trips_of_two_points_and_is_its_own_truth() -> None:
     right = crowd.scores(crowd.truth)
     assert right == {"density": 0, "hotspots": 1, "trips": 0, "lengths": 0}
     assert crowd.truth["trips"].reshape(16, 16)[0, 15] == 0.5
-    for question, shares in crowd.flat.items():
+    for question, shares in crowd.baseline.items():
         assert shares.sum() == pytest.approx(1), question
-        assert crowd.scores(crowd.flat)[question] > 0
+        assert crowd.scores(crowd.baseline)[question] > 0
 
 
 def test_who_is_asked_for_a_point_draws_one() -> None:

@@ -1,6 +1,6 @@
 """Whether estimates from 3,000 people are significantly worse than the uniform baseline.
 
-OPENBLAS_NUM_THREADS=1 python benchmarks/answers_flat.py [--data DIR] [--draws 240]
+OPENBLAS_NUM_THREADS=1 python benchmarks/answers_baseline.py [--data DIR] [--draws 240]
 python docs/generate.py                         update the documents
 
 The table has the Jensen-Shannon distance of the smoothed density estimate of a frequency oracle
@@ -33,7 +33,7 @@ def difference(source: Population, epsilon: float, seed: int) -> float:
     reports = LAWS["subset"](people, epsilon, rng)
     chances = reports.true_chance, reports.other_chance
     estimate = oracle_shares(reports.support, reports.total, *chances, source.levels("density"))
-    true, baseline = source.truth["density"], source.flat["density"]
+    true, baseline = source.truth["density"], source.baseline["density"]
     return jensen_shannon(true, estimate.values) - jensen_shannon(true, baseline)
 
 
