@@ -8,9 +8,9 @@
     python3 dev.py bench --docs                also write docs/measured.json; with --only, the
                                                figures of other mechanisms do not change
 
-Uses generated data sets and, if they are available (NOMADP_DATA or ../shared/data), those of the
-paper. Each case runs in a separate process. speed_case.py measures a case, speed_bound.py has
-the lower bound, and speed_history.py compares with earlier runs. The exit code is 1 if a case
+Uses generated data sets and, if they are available (NOMADP_DATA or ../shared/data), those of
+the paper. Each case runs in a separate process. speed_case.py measures a case, speed_bound.py
+has the lower bound, speed_history.py compares with earlier runs. The exit code is 1 if a case
 became slower by more than a quarter (not with --quick).
 """
 
