@@ -1,11 +1,11 @@
-"""What an analyst waits for: ten million reports counted and asked, fifty long tracks drawn.
+"""How long an analyst waits: ten million reports are counted and queried, 50 tracks drawn.
 
 python benchmarks/analyst.py [--reports 10000000] [--lengths 2,3,4] [--epsilon 4] [--tracks 50]
 
-Reports are drawn from the exact law of ATLAS over a synthetic city and written as Parquet in
-the form that "nomadp perturb" writes. Memory is the peak of a process of its own that counts,
-learns and asks. Tracks have from 200 to 2,000 points, each its own number of them; perturbed,
-decoded and drawn, they are to take 30 s together.
+Reports are drawn from the exact law of ATLAS over a synthetic city, and written as Parquet like
+the reports of "nomadp perturb". A separate process counts, fits and queries, and measures its
+peak memory. Tracks have from 200 to 2,000 points, all of different lengths. The goal is to
+perturb, decode and draw them in 30 s.
 """
 
 import argparse
@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 
 PLACES, SEED = 1000, 20261116
-PIECE = 500_000
-QUESTIONS: tuple[dict[str, Any], ...] = (
+CHUNK = 500_000
+QUERIES: tuple[dict[str, Any], ...] = (
     {"kind": "hotspots"},
     {"kind": "hotspots", "areas": "grid:16"},
     {"kind": "density"},
@@ -43,7 +43,7 @@ def mechanism_for(epsilon: str) -> Any:
 
 
 def write_reports(path: Path, mechanism: Any, count: int, lengths: list[int]) -> None:
-    """Reports of public walks, some more often than others, and ids of 128 random bits."""
+    """Write reports of random-walk trajectories of unequal popularity, with 128-bit ids."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -53,24 +53,24 @@ def write_reports(path: Path, mechanism: Any, count: int, lengths: list[int]) ->
     from nomadp.walks import public_walks
 
     rng, ids, writer = np.random.default_rng(SEED), ids_of(mechanism.locations), None
-    about = {b"nomadp": Header.of(mechanism, None).to_json()}
-    chances = {}
+    metadata = {b"nomadp": Header.of(mechanism, None).to_json()}
+    distributions = {}
     for length in lengths:
         walks = public_walks(mechanism.locations, length, 2000, "analyst").astype(np.int64)
-        popular = rng.dirichlet(np.full(len(walks), 0.2))
-        chances[length] = popular @ probabilities(mechanism.channel(length), walks.T)
-    for start in range(0, count, PIECE):
-        some = min(PIECE, count - start)
-        tids = secrets.token_bytes(16 * some).hex()
+        popularity = rng.dirichlet(np.full(len(walks), 0.2))
+        distributions[length] = popularity @ probabilities(mechanism.channel(length), walks.T)
+    for start in range(0, count, CHUNK):
+        n_rows = min(CHUNK, count - start)
+        tids = secrets.token_bytes(16 * n_rows).hex()
         names = [tids[k : k + 32] for k in range(0, len(tids), 32)]
-        each = rng.choice(lengths, some)
+        row_length = rng.choice(lengths, n_rows)
         parts, places = [], []
         for length in sorted(lengths):
-            here = int((each == length).sum())
-            drawn = rng.choice(len(chances[length]), here, p=chances[length])
+            n_of_length = int((row_length == length).sum())
+            drawn = rng.choice(len(distributions[length]), n_of_length, p=distributions[length])
             parts.append(drawn)
             places.append(mechanism.atlas(length).codewords[drawn].reshape(-1))
-        offsets = np.concatenate([[0], np.cumsum(np.sort(each))]).astype(np.int32)
+        offsets = np.concatenate([[0], np.cumsum(np.sort(row_length))]).astype(np.int32)
         lists = pa.ListArray.from_arrays(
             pa.array(offsets), ids.take(pa.array(np.concatenate(places)))
         )
@@ -79,7 +79,7 @@ def write_reports(path: Path, mechanism: Any, count: int, lengths: list[int]) ->
             "location_ids": lists,
             "number": pa.array(np.concatenate(parts)),
         }
-        table = pa.table(columns).replace_schema_metadata(about)
+        table = pa.table(columns).replace_schema_metadata(metadata)
         writer = writer or pq.ParquetWriter(path, table.schema)
         writer.write_table(table)
     if writer is not None:
@@ -92,31 +92,31 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def peak_mb() -> float:
-    """Of this process alone: what getrusage says a child inherits from its parent."""
+    """The peak memory of this process. (A child inherits the value of getrusage.)"""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024  # type: ignore[index]
 
 
-def asked(path: Path, epsilon: str) -> dict[str, Any]:
-    """Count, learn, ask; in the process this runs in."""
+def query_reports(path: Path, epsilon: str) -> dict[str, Any]:
+    """Count, fit and query the reports in this process, and measure each step."""
     from nomadp.answers import run_query
     from nomadp.inference.model import fit
     from nomadp.reports.counting import count_files
 
-    mechanism, book_s = timed(lambda: _booked(path, epsilon))
-    counted, count_s = timed(lambda: count_files(mechanism, [path]))
-    counts = counted.counts
-    begun_s = time.process_time()
-    learned, learn_s = timed(lambda: fit(mechanism, counts))
-    learn_cpu_s, seconds = time.process_time() - begun_s, []
-    for question in QUESTIONS:
+    mechanism, book_s = timed(lambda: _with_codebooks(path, epsilon))
+    count_result, count_s = timed(lambda: count_files(mechanism, [path]))
+    counts = count_result.counts
+    start_cpu_s = time.process_time()
+    model, learn_s = timed(lambda: fit(mechanism, counts))
+    learn_cpu_s, seconds = time.process_time() - start_cpu_s, []
+    for query in QUERIES:
         start = time.perf_counter()
-        run_query(mechanism, counts, question, model=learned)
+        run_query(mechanism, counts, query, model=model)
         seconds.append(time.perf_counter() - start)
-    kept = path.with_suffix(".npz")
-    _, write_s = timed(lambda: learned.write(kept))
-    again, read_s = timed(lambda: type(learned).read(kept, mechanism, counts))
-    _, reread_s = timed(lambda: run_query(mechanism, counts, QUESTIONS[0], model=again))
+    model_path = path.with_suffix(".npz")
+    _, write_s = timed(lambda: model.write(model_path))
+    read_model, read_s = timed(lambda: type(model).read(model_path, mechanism, counts))
+    _, reread_s = timed(lambda: run_query(mechanism, counts, QUERIES[0], model=read_model))
     return {
         "reports": counts.reports(mechanism),
         "refused": counts.refused,
@@ -124,16 +124,16 @@ def asked(path: Path, epsilon: str) -> dict[str, Any]:
         "count_s": count_s,
         "first_answer_s": learn_s + seconds[0],
         "learn_cpu_s": learn_cpu_s,
-        "next_answers_s": dict(zip(map(json.dumps, QUESTIONS[1:]), seconds[1:], strict=True)),
+        "next_answers_s": dict(zip(map(json.dumps, QUERIES[1:]), seconds[1:], strict=True)),
         "kept_s": write_s,
         "read_again_s": read_s + reread_s,
-        "kept_kb": kept.stat().st_size / 1024,
+        "kept_kb": model_path.stat().st_size / 1024,
         "peak_mb": peak_mb(),
     }
 
 
-def _booked(path: Path, epsilon: str) -> Any:
-    """The mechanism with its public books, which every device has, too."""
+def _with_codebooks(path: Path, epsilon: str) -> Any:
+    """The mechanism with its public codebooks, which are built in advance."""
     mechanism = mechanism_for(epsilon)
     for length in json.loads(path.with_suffix(".json").read_text()):
         mechanism.channel(length)
@@ -141,7 +141,7 @@ def _booked(path: Path, epsilon: str) -> Any:
 
 
 def tracks(count: int, epsilon: str) -> dict[str, Any]:
-    """Long tracks perturbed, decoded with a flat and with a learned prior, and drawn."""
+    """Perturb long tracks, decode them with a uniform and a fitted prior, and draw them."""
     import nomadp
     from nomadp.analysis.utility import public_tracks
 
@@ -156,27 +156,27 @@ def tracks(count: int, epsilon: str) -> dict[str, Any]:
     _, decode_s = timed(lambda: nomadp.decode(mechanism, reports))
     prior, learn_s = timed(lambda: nomadp.fit_prior(mechanism, reports))
     _, learned_s = timed(lambda: nomadp.decode(mechanism, reports, prior))
-    map_kb, map_s = timed(lambda: mapped(mechanism, reports))
-    found = {"tracks": count, "points": len(true.locations)}
-    found |= {"perturb_s": perturb_s, "decode_s": decode_s, "map_s": map_s}
-    found |= {"together_s": perturb_s + decode_s + map_s, "map_kb": map_kb}
-    return found | {"learn_s": learn_s, "decode_learned_s": learned_s, "peak_mb": peak_mb()}
+    map_kb, map_s = timed(lambda: map_size_kb(mechanism, reports))
+    figures = {"tracks": count, "points": len(true.locations)}
+    figures |= {"perturb_s": perturb_s, "decode_s": decode_s, "map_s": map_s}
+    figures |= {"together_s": perturb_s + decode_s + map_s, "map_kb": map_kb}
+    return figures | {"learn_s": learn_s, "decode_learned_s": learned_s, "peak_mb": peak_mb()}
 
 
-def mapped(mechanism: Any, reports: Any) -> float:
-    """How large a page "nomadp query trajectories --map" draws: it reads and decodes anew."""
+def map_size_kb(mechanism: Any, reports: Any) -> float:
+    """The size of the page of "nomadp query trajectories --map", which decodes again."""
     import nomadp
     from nomadp.cli import main as nomadp_command
 
     with tempfile.TemporaryDirectory() as folder:
-        places, made = Path(folder) / "places.csv", Path(folder) / "reports.parquet"
+        places, report_path = Path(folder) / "places.csv", Path(folder) / "reports.parquet"
         nomadp.write_locations(places, mechanism.locations)
-        nomadp.write_simulated(made, reports)
+        nomadp.write_simulated(report_path, reports)
         out, page = Path(folder) / "drawn.parquet", Path(folder) / "drawn.html"
-        said = [
+        arguments = [
             "query",
             "trajectories",
-            made,
+            report_path,
             "--locations",
             places,
             "--out",
@@ -185,7 +185,7 @@ def mapped(mechanism: Any, reports: Any) -> float:
             page,
         ]
         with contextlib.redirect_stdout(sys.stderr):
-            nomadp_command.main(list(map(str, said)), standalone_mode=False)
+            nomadp_command.main(list(map(str, arguments)), standalone_mode=False)
         return page.stat().st_size / 1024
 
 
@@ -199,36 +199,36 @@ def main(args: list[str]) -> int:
     options = parser.parse_args(args)
     if options.of is not None:
         part = tracks(options.tracks, options.epsilon) if options.of == Path("tracks") else None
-        print(json.dumps(part or asked(options.of, options.epsilon)))
+        print(json.dumps(part or query_reports(options.of, options.epsilon)))
         return 0
-    lengths = [int(each) for each in options.lengths.split(",")]
+    lengths = [int(length) for length in options.lengths.split(",")]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "reports.parquet"
         if options.reports:
             write_reports(path, mechanism_for(options.epsilon), options.reports, lengths)
             path.with_suffix(".json").write_text(json.dumps(lengths))
-            _print("counted and asked", _alone(args, path))
+            _print("counted and queried", _in_subprocess(args, path))
         if options.tracks:
-            _print("long tracks", _alone(args, Path("tracks")))
+            _print("long tracks", _in_subprocess(args, Path("tracks")))
     return 0
 
 
-def _alone(args: list[str], of: Path) -> dict[str, Any]:
+def _in_subprocess(args: list[str], of: Path) -> dict[str, Any]:
     command = [sys.executable, __file__, *args, "--of", str(of)]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    figures: dict[str, Any] = json.loads(result.stdout)
+    return figures
 
 
-def _print(title: str, found: dict[str, Any]) -> None:
+def _print(title: str, figures: dict[str, Any]) -> None:
     print(title)
-    for name, value in found.items():
+    for name, value in figures.items():
         if isinstance(value, dict):
-            for what, each in value.items():
-                print(f"  {name:16} {each:10.2f}  {what}")
+            for label, number in value.items():
+                print(f"  {name:16} {number:10.2f}  {label}")
         else:
-            shown = f"{value:10.2f}" if isinstance(value, float) else f"{value:10}"
-            print(f"  {name:16} {shown}")
+            text = f"{value:10.2f}" if isinstance(value, float) else f"{value:10}"
+            print(f"  {name:16} {text}")
 
 
 if __name__ == "__main__":

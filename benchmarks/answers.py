@@ -1,13 +1,13 @@
-"""What asking is worth: error against the number of people, question by question.
+"""The utility of each query: error by number of people, for several mechanisms.
 
 OPENBLAS_NUM_THREADS=1 python benchmarks/answers.py RESULTS [--data DIR] [--sets chi,city]
-        [--again atlas] [--only atlas] [--quick]    a process for each core, one thread each
-python benchmarks/answers_tables.py RESULTS     values into docs/measured.json, and the figure
-python docs/generate.py                         values into the documents
+        [--again atlas] [--only atlas] [--quick]    uses one process for each core
+python benchmarks/answers_tables.py RESULTS     write docs/measured.json and the figure
+python docs/generate.py                         update the documents
 
-The halves of the data sets that nothing was chosen on stand for whole populations: people are
-drawn from them, with replacement, and make trips of two points (their first and last). What is
-done is kept in RESULTS and not repeated, but for the kinds named by --again.
+The held-out half of each data set, on which no parameter was chosen, represents a population:
+people are sampled from it with replacement, and make trips of two points (their first and
+last). RESULTS keeps finished work, which is not repeated except for the kinds in --again.
 """
 
 import argparse
@@ -34,22 +34,22 @@ from nomadp.inference.frequencies import oracle_shares
 EPSILONS = ("1", "2", "4", "8")
 PEOPLE = (3_000, 30_000, 300_000, 3_000_000)
 CITIES = {"city": 1, "new-town": 78_110_537}
-"""No mechanism and no estimator was tried on the second before; its seed is used here only."""
+"""The second city was never used to develop a mechanism or an estimator."""
 SETS = (*PAPER_SETS, *CITIES)
 SEED = 20261116
 TIMES = dict.fromkeys(PEOPLE, 10)
-"""How often each number of people is drawn."""
+"""The number of draws for each number of people."""
 SLOW = {"ldptrace": 2, "atlas": 2, "book": 1}
-"""How often 3,000 are drawn where it takes seconds; more people, for whom chance matters less,
-once."""
+"""The number of draws of 3,000 people for slow kinds. More people, whose sampling error is
+smaller, are drawn once."""
 LARGE = 512
 QUICK_TIMES = {300: 2, 3_000: 1}
 SYNTHETIC = 100_000
-"""Journeys that LDPTrace makes up."""
+"""The number of trajectories that LDPTrace synthesizes."""
 LDPTRACE_GRIDS = (6, 16)
 
 Shares = dict[str, Any]
-"""By question."""
+"""Estimated shares by query."""
 
 
 def population(name: str, folder: Path | None, *, quick: bool) -> Population:
@@ -61,30 +61,30 @@ def population(name: str, folder: Path | None, *, quick: bool) -> Population:
     return Population.of(city.locations, city.trajectories)
 
 
-def floors(crowd: Population, epsilon: float, people: Any, rng: Any) -> dict[str, Shares]:
-    """What no report gives, and what people without any privacy would."""
-    return {"flat": crowd.flat, "no privacy": crowd.shares(crowd.journeys, people)}
+def floors(source: Population, epsilon: float, people: Any, rng: Any) -> dict[str, Shares]:
+    """The uniform baseline, and the shares of the sampled people without any privacy."""
+    return {"flat": source.baseline, "no privacy": source.shares(source.journeys, people)}
 
 
-def direct(crowd: Population, epsilon: float, people: Any, rng: Any) -> dict[str, Shares]:
-    """Each question asked of everybody, by subset selection at the whole of epsilon."""
+def direct(source: Population, epsilon: float, people: Any, rng: Any) -> dict[str, Shares]:
+    """A frequency oracle for each query: subset selection with all of epsilon."""
     raw, smoothed = {}, {}
     for question in QUESTIONS:
-        answered = LAWS["subset"](crowd.askable(question, people, rng), epsilon, rng)
-        raw[question] = projected(answered.unbiased)
-        chances = answered.true_chance, answered.other_chance
-        levels = crowd.levels(question)
-        found = oracle_shares(answered.support, answered.total, *chances, levels)
-        smoothed[question] = found.values
+        reports = LAWS["subset"](source.label_counts(question, people, rng), epsilon, rng)
+        raw[question] = projected(reports.unbiased)
+        chances = reports.true_chance, reports.other_chance
+        levels = source.levels(question)
+        estimate = oracle_shares(reports.support, reports.total, *chances, levels)
+        smoothed[question] = estimate.values
     return {"direct raw": raw, "direct smoothed": smoothed}
 
 
-def peers(crowd: Population, epsilon: float, people: Any, rng: Any) -> dict[str, Shares]:
-    """The same by other laws, made consistent in the same way."""
+def peers(source: Population, epsilon: float, people: Any, rng: Any) -> dict[str, Shares]:
+    """Frequency oracles with other laws, projected to valid shares in the same way."""
     return {
         name: {
             question: projected(
-                LAWS[name](crowd.askable(question, people, rng), epsilon, rng).unbiased
+                LAWS[name](source.label_counts(question, people, rng), epsilon, rng).unbiased
             )
             for question in QUESTIONS
         }
@@ -92,20 +92,20 @@ def peers(crowd: Population, epsilon: float, people: Any, rng: Any) -> dict[str,
     }
 
 
-def ldptrace(crowd: Population, epsilon: float, people: Any, rng: Any) -> dict[str, Shares]:
-    """Journeys made up from what LDPTrace learns, counted."""
-    found = {}
+def ldptrace(source: Population, epsilon: float, people: Any, rng: Any) -> dict[str, Shares]:
+    """The shares of trajectories that LDPTrace synthesizes from its fitted model."""
+    shares = {}
     for grid in LDPTRACE_GRIDS:
-        paths = Paths.of(crowd.locations, crowd.journeys, grid)
-        model = LdpTrace.learned(paths, people, epsilon, rng)
-        made = model.journeys(crowd.locations, SYNTHETIC, rng)
-        found[f"ldptrace {grid}"] = crowd.shares(made, np.ones(len(made)))
-    return found
+        paths = Paths.of(source.locations, source.journeys, grid)
+        model = LdpTrace.fit(paths, people, epsilon, rng)
+        trips = model.journeys(source.locations, SYNTHETIC, rng)
+        shares[f"ldptrace {grid}"] = source.shares(trips, np.ones(len(trips)))
+    return shares
 
 
-def atlas(crowd: Population, epsilon: float, people: Any, rng: Any) -> dict[str, Shares]:
-    """Reports of whole journeys, counted as they come and estimated."""
-    reports = _reports(crowd, str(epsilon))
+def atlas(source: Population, epsilon: float, people: Any, rng: Any) -> dict[str, Shares]:
+    """ATLAS reports, counted as they are and with the estimator."""
+    reports = _reports(source, str(epsilon))
     counts = reports.drawn(people, rng)
     return {
         "atlas counted": reports.counted(counts),
@@ -113,9 +113,9 @@ def atlas(crowd: Population, epsilon: float, people: Any, rng: Any) -> dict[str,
     }
 
 
-def book(crowd: Population, epsilon: float, people: Any, rng: Any) -> dict[str, Shares]:
-    """The same with a larger book, as somebody would take who wants shares only."""
-    reports = _reports(crowd, str(epsilon), LARGE)
+def book(source: Population, epsilon: float, people: Any, rng: Any) -> dict[str, Shares]:
+    """ATLAS with a larger codebook, which is better if only shares are needed."""
+    reports = _reports(source, str(epsilon), LARGE)
     return {"atlas large": reports.estimated(reports.drawn(people, rng))}
 
 
@@ -130,35 +130,35 @@ KINDS: dict[str, Callable[..., dict[str, Shares]]] = {
 }
 
 
-def measure(crowd: Population, epsilon: str, kind: str, numbers: dict[int, int]) -> Any:
-    """Scores of one kind of answers, a list of draws for each number of people."""
-    found: dict[str, Any] = {}
+def measure(source: Population, epsilon: str, kind: str, numbers: dict[int, int]) -> Any:
+    """The scores of one kind of estimate: a list of draws for each number of people."""
+    scores: dict[str, Any] = {}
     for count, times in numbers.items():
         draws: dict[str, list[Any]] = {}
         for k in range(times):
             # The same people for every kind and every epsilon.
-            people = crowd.drawn(count, np.random.default_rng([SEED, count, k]))
+            people = source.drawn(count, np.random.default_rng([SEED, count, k]))
             seed = zlib.crc32(f"{kind} {epsilon} {count} {k}".encode())
             rng = np.random.default_rng([SEED, seed])
-            asked = KINDS[kind](crowd, float(epsilon), people, rng)
-            for name, shares in asked.items():
-                draws.setdefault(name, []).append(crowd.scores(shares))
-        found[str(count)] = draws
-    return found
+            answers = KINDS[kind](source, float(epsilon), people, rng)
+            for name, shares in answers.items():
+                draws.setdefault(name, []).append(source.scores(shares))
+        scores[str(count)] = draws
+    return scores
 
 
-def done(name: str, epsilon: str, asked: argparse.Namespace) -> str:
-    """Measure what is missing of one set at one epsilon."""
-    path = asked.results / f"{name}-{epsilon}.json"
+def measure_missing(name: str, epsilon: str, options: argparse.Namespace) -> str:
+    """Measure what RESULTS does not have of one set at one epsilon."""
+    path = options.results / f"{name}-{epsilon}.json"
     known = json.loads(path.read_text()) if path.exists() else {}
-    again = asked.again.split(",")
-    only = asked.only.split(",")
+    again = options.again.split(",")
+    only = options.only.split(",")
     todo = [kind for kind in only if kind not in known or kind in again]
     if not todo:
         return ""
-    crowd = population(name, asked.data, quick=asked.quick)
+    source = population(name, options.data, quick=options.quick)
     for kind in todo:
-        known[kind] = measure(crowd, epsilon, kind, _times(kind, quick=asked.quick))
+        known[kind] = measure(source, epsilon, kind, _times(kind, quick=options.quick))
         path.write_text(json.dumps(known, indent=1, sort_keys=True))
     return f"{name}, epsilon {epsilon}: {', '.join(todo)}"
 
@@ -175,20 +175,26 @@ def main(args: list[str]) -> int:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--sets")
     parser.add_argument("--epsilons", default=",".join(EPSILONS))
-    parser.add_argument("--again", default="", help=f"of {', '.join(KINDS)}: what changed")
-    parser.add_argument("--only", default=",".join(KINDS), help="of the same: the others wait")
+    parser.add_argument(
+        "--again", default="", help=f"kinds to measure again: {', '.join(KINDS)}"
+    )
+    parser.add_argument(
+        "--only", default=",".join(KINDS), help="kinds to measure (default: all)"
+    )
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    asked = parser.parse_args(args)
-    sets = asked.sets.split(",") if asked.sets else (SETS if asked.data else tuple(CITIES))
-    asked.results.mkdir(parents=True, exist_ok=True)
-    pairs = [(name, epsilon) for epsilon in asked.epsilons.split(",") for name in sets]
+    options = parser.parse_args(args)
+    sets = (
+        options.sets.split(",") if options.sets else (SETS if options.data else tuple(CITIES))
+    )
+    options.results.mkdir(parents=True, exist_ok=True)
+    pairs = [(name, epsilon) for epsilon in options.epsilons.split(",") for name in sets]
     names, epsilons = zip(*pairs, strict=True)
-    work = partial(done, asked=asked)
-    with ProcessPoolExecutor(asked.jobs) as processes:
-        across = map if asked.jobs == 1 else processes.map
-        for line in across(work, names, epsilons):
-            print(line or "known", file=sys.stderr, flush=True)
+    work = partial(measure_missing, options=options)
+    with ProcessPoolExecutor(options.jobs) as processes:
+        run = map if options.jobs == 1 else processes.map
+        for line in run(work, names, epsilons):
+            print(line or "nothing to do", file=sys.stderr, flush=True)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Reports of ATLAS by many people, drawn from its exact law, counted and estimated."""
+"""ATLAS reports of many people, drawn from the exact law, with counts and estimates."""
 
 from functools import cached_property
 from typing import Any
@@ -19,16 +19,16 @@ __all__ = ["AtlasReports"]
 
 
 class AtlasReports:
-    """What people on the trips of a population would report."""
+    """Simulated reports of a population's trips."""
 
     def __init__(self, crowd: Population, epsilon: str, size: int | None = None) -> None:
-        """By the book of the recipe, or by one of so many journeys."""
+        """Uses the default codebook, or one of a given size."""
         options = {} if size is None else {"size": size}
         self.crowd = crowd
         self.channel = make_mechanism("atlas", crowd.locations, epsilon, **options).channel(2)
 
     def drawn(self, people: Any, rng: Generator) -> Any:
-        """How often each journey of the book is reported: multinomials, trip by trip."""
+        """The number of reports of each codeword: a multinomial draw for each distinct trip."""
         return simulated_reports(self.channel, self.crowd.journeys, people, rng)
 
     def counted(self, counts: Any) -> dict[str, Any]:
@@ -37,10 +37,10 @@ class AtlasReports:
     def estimated(self, counts: Any) -> dict[str, Any]:
         crowd, rng = self.crowd, np.random.default_rng(1)
         group = Group(self.evidence, counts.astype(np.float64))
-        learned = bootstrap_fit(crowd.locations, [group], rng)
+        model = bootstrap_fit(crowd.locations, [group], rng)
         return {
             question: estimated_shares(
-                learned,
+                model,
                 lambda rows, question=question: table_of(
                     crowd.labels(question, rows), crowd.size(question)
                 ),

@@ -1,9 +1,9 @@
-"""The questions of benchmarks/answers.py: labels of trips, true shares, and scores.
+"""The queries of benchmarks/answers.py: labels of trips, true shares and scores.
 
-Density: the cell of a grid of 16 by 16 of a point. Hotspots: the same of 1024 by 1024, which
-is nearly the location itself; scored by how many of the 10 that are named truly are the most
-visited. Trips: the pair of areas, of 4 by 4, between which it goes. Lengths: the bin of its
-distance in km. Only cells that hold a public location are labels.
+Density: the cell of a point in a 16 x 16 grid. Hotspots: the same in a 1024 x 1024 grid, whose
+cells are almost single locations; the score is the recall of the 10 most visited cells. Trips:
+the origin-destination pair in a 4 x 4 grid. Lengths: the bin of the distance in km. Only cells
+with a public location are labels.
 """
 
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class Population:
         return cls(locations, journeys, counts / counts.sum())
 
     def drawn(self, count: int, rng: Generator) -> Ints:
-        """How many of so many people make each trip."""
+        """How many of ``count`` sampled people make each trip."""
         return rng.multinomial(count, self.weights)
 
     @cached_property
@@ -56,7 +56,7 @@ class Population:
         return len(self.zones[question]) ** (2 if question == "trips" else 1)
 
     def labels(self, question: str, journeys: Ints) -> Ints:
-        """Of each journey, (n, 1), or of each of its points, (n, 2), where one is told."""
+        """The label of each trip, (n, 1), or of each of its points, (n, 2)."""
         if question == "lengths":
             ends = journeys[:, 0], journeys[:, -1]
             return self._bins(self.locations.distances_between_km(*ends))[:, None]
@@ -66,42 +66,42 @@ class Population:
         return zone
 
     def _bins(self, distance_km: Floats) -> Ints:
-        """Narrower for short trips: bin k begins at (k / 16)^2 of the largest distance."""
+        """Bins of distances. Bin k begins at (k / 16)^2 of the largest distance."""
         share = np.sqrt(distance_km / self.locations.diameter_km)
         return np.minimum((share * BINS).astype(np.int64), BINS - 1)
 
-    def askable(self, question: str, people: Ints, rng: Generator) -> Ints:
-        """How many would truly answer each label; of two points each draws one."""
+    def label_counts(self, question: str, people: Ints, rng: Generator) -> Ints:
+        """The number of people with each true label; those with two pick one at random."""
         labels = self.labels(question, self.journeys)
-        told = [people]
+        people_by_column = [people]
         if labels.shape[1] == 2:
             first = rng.binomial(people, 0.5)
-            told = [first, people - first]
+            people_by_column = [first, people - first]
         count = np.zeros(self.size(question), dtype=np.int64)
-        for column, some in zip(labels.T, told, strict=True):
-            np.add.at(count, column, some)
+        for column, n_people in zip(labels.T, people_by_column, strict=True):
+            np.add.at(count, column, n_people)
         return count
 
     def shares(self, journeys: Ints, people: Floats) -> dict[str, Floats]:
-        """By question, when so many people truly make these journeys."""
-        found = {}
+        """The true shares of weights query for trips and their numbers of people."""
+        result = {}
         for question in QUESTIONS:
             labels = self.labels(question, journeys)
-            each = np.repeat(people, labels.shape[1])
-            count = np.bincount(labels.reshape(-1), each, self.size(question))
-            found[question] = count / count.sum()
-        return found
+            weights = np.repeat(people, labels.shape[1])
+            count = np.bincount(labels.reshape(-1), weights, self.size(question))
+            result[question] = count / count.sum()
+        return result
 
     @cached_property
     def truth(self) -> dict[str, Floats]:
         return self.shares(self.journeys, self.weights)
 
     def places(self, question: str) -> Ints:
-        """How many locations, or pairs of them, have each label."""
+        """The number of locations, or pairs of locations, with each label."""
         if question == "lengths":
             return self._pairs
-        held = np.bincount(self.zones[question].of)
-        return np.outer(held, held).reshape(-1) if question == "trips" else held
+        counts = np.bincount(self.zones[question].of)
+        return np.outer(counts, counts).reshape(-1) if question == "trips" else counts
 
     @cached_property
     def _pairs(self) -> Ints:
@@ -112,39 +112,39 @@ class Population:
         return count
 
     @cached_property
-    def flat(self) -> dict[str, Floats]:
-        """What somebody without reports would say: any location, or any pair, is as likely."""
+    def baseline(self) -> dict[str, Floats]:
+        """The uniform baseline: every location, or pair of locations, is equally likely."""
         places = {question: self.places(question) for question in QUESTIONS}
-        return {question: held / held.sum() for question, held in places.items()}
+        return {question: counts / counts.sum() for question, counts in places.items()}
 
     def levels(self, question: str) -> Levels:
-        """Coarser partitions of the labels, and what is public of them."""
+        """Coarser partitions of the labels, and their baseline."""
         if question == "lengths":
             groups = tuple(np.arange(BINS) * 2**k // BINS for k in range(1, 5))
         else:
             groups = tuple(self.zones[question].levels())
         if question == "trips":
             groups = pair_levels(groups, self.zones[question].distance_classes())
-        return Levels(groups, self.flat[question], np.arange(self.size(question)))
+        return Levels(groups, self.baseline[question], np.arange(self.size(question)))
 
     def scores(self, shares: dict[str, Floats]) -> dict[str, float]:
-        """How far from the truth; of hotspots, the part that was named rightly."""
-        found = {}
+        """The distance from the truth for each query; the recall for hotspots."""
+        result = {}
         for question, true in self.truth.items():
             if question == "density":
-                found[question] = jensen_shannon(true, shares[question])
+                result[question] = jensen_shannon(true, shares[question])
             elif question == "hotspots":
-                found[question] = _recall(true, shares[question])
+                result[question] = _recall(true, shares[question])
             else:
-                found[question] = float(np.abs(shares[question] - true).sum())
-        return found
+                result[question] = float(np.abs(shares[question] - true).sum())
+        return result
 
 
-def _recall(true: Floats, found: Floats) -> float:
-    """Of the cells named, those that truly are among the first; equals are drawn among."""
+def _recall(true: Floats, estimated: Floats) -> float:
+    """The recall of the most visited cells. Ties count with their expected value."""
     count = min(NAMED, len(true))
-    limit = np.partition(found, -count)[-count]
-    above, tied = found > limit, found == limit
-    named = np.where(above, 1.0, tied * ((count - above.sum()) / tied.sum()))
-    hot = true >= np.partition(true, -count)[-count]
-    return float(named[hot].sum() / count)
+    limit = np.partition(estimated, -count)[-count]
+    above, tied = estimated > limit, estimated == limit
+    chosen = np.where(above, 1.0, tied * ((count - above.sum()) / tied.sum()))
+    is_hot = true >= np.partition(true, -count)[-count]
+    return float(chosen[is_hot].sum() / count)

@@ -1,6 +1,6 @@
-"""Tables and the figure of what benchmarks/answers.py measured, for docs/answers.md.
+"""The tables and the figure of docs/answers.md, from the results of benchmarks/answers.py.
 
-python benchmarks/answers_tables.py RESULTS     values into docs/measured.json, docs/images
+python benchmarks/answers_tables.py RESULTS     write docs/measured.json and docs/images
 """
 
 import json
@@ -31,19 +31,19 @@ NAMES = {
 SET_NAMES = LABELS | {"city": "city", "new-town": "new town"}
 OURS = "direct smoothed"
 CLEARLY = 1.05
-"""So many times the error is a loss; less is chance of the few draws."""
-ALIKE = 0.01
-"""An error of ours below this is none."""
+"""An error larger by this factor is a loss; smaller differences may be sampling error."""
+NEGLIGIBLE = 0.01
+"""An error of ours below this is never a loss."""
 
 Cell = tuple[str, str, int]
 """A set, an epsilon and a number of people."""
 Results = dict[Cell, dict[str, dict[str, float]]]
-"""By cell and by answer: the mean score of its draws, by question."""
+"""The mean score over draws, by cell, estimate and query."""
 
 
 def read(folder: Path) -> Results:
-    """Means over draws, of the sets that are whole."""
-    found: Results = {}
+    """Means over draws, for the sets that were measured completely."""
+    results: Results = {}
     for name in SETS:
         paths = {e: folder / f"{name}-{e}.json" for e in EPSILONS}
         if not all(path.exists() for path in paths.values()):
@@ -54,32 +54,33 @@ def read(folder: Path) -> Results:
                 drawn_scores: dict[str, Any] = {}
                 for kind in kinds.values():
                     drawn_scores |= kind[str(people)]
-                found[name, epsilon, people] = _means(drawn_scores)
-    return found
+                results[name, epsilon, people] = _means(drawn_scores)
+    return results
 
 
 def _means(draws: dict[str, list[dict[str, float]]]) -> dict[str, dict[str, float]]:
-    found = {
+    means = {
         name: {
-            question: float(np.mean([one[question] for one in each])) for question in each[0]
+            question: float(np.mean([draw[question] for draw in scores]))
+            for question in scores[0]
         }
-        for name, each in draws.items()
+        for name, scores in draws.items()
     }
-    grids = [found.pop(name) for name in list(found) if name.startswith("ldptrace")]
-    found["ldptrace"] = {
-        question: (max if question == "hotspots" else min)(one[question] for one in grids)
+    grids = [means.pop(name) for name in list(means) if name.startswith("ldptrace")]
+    means["ldptrace"] = {
+        question: (max if question == "hotspots" else min)(grid[question] for grid in grids)
         for question in QUESTIONS
     }
-    return found
+    return means
 
 
 def error(question: str, score: float) -> float:
-    """Of hotspots, the part that is missed."""
+    """The error of a score: 1 - recall for hotspots, the score itself for other queries."""
     return 1 - score if question == "hotspots" else score
 
 
 def by_epsilon(results: Results, question: str) -> str:
-    """Means over all sets: a row for each answer, the numbers of people in one cell."""
+    """Means over all sets: a row for each estimate, and all numbers of people in one cell."""
     rows = []
     for name, label in _named(results):
         row = [label]
@@ -97,16 +98,18 @@ def by_set(results: Results, question: str, epsilon: str = "4") -> str:
     rows = []
     for name, label in _named(results):
         row = [label]
-        for one in _sets(results):
+        for set_name in _sets(results):
             row.append(
-                _shown([results[one, epsilon, people][name][question] for people in PEOPLE])
+                _shown(
+                    [results[set_name, epsilon, people][name][question] for people in PEOPLE]
+                )
             )
         rows.append(row)
     return table([f"ε = {epsilon}", *(SET_NAMES[name] for name in _sets(results))], rows)
 
 
 def when(results: Results) -> str:
-    """From how many people on a direct question errs less than ATLAS, on how many sets."""
+    """On how many sets a frequency oracle is better than ATLAS, by number of people."""
     rows = []
     for question in QUESTIONS:
         row = [question]
@@ -121,7 +124,7 @@ def when(results: Results) -> str:
 
 
 def _wins(cell: dict[str, dict[str, float]], question: str) -> bool:
-    """A tie goes to the direct question, whose error is known."""
+    """Whether the frequency oracle wins. It wins ties, because its error is known exactly."""
     direct, atlas = (
         error(question, cell[name][question]) for name in (OURS, "atlas estimated")
     )
@@ -129,36 +132,41 @@ def _wins(cell: dict[str, dict[str, float]], question: str) -> bool:
 
 
 def lost(results: Results) -> str:
-    """Where a peer, or knowing nothing, errs clearly less than a direct question, smoothed."""
+    """Where another estimate or the baseline is clearly better than our frequency oracle."""
     rows = []
     for question in QUESTIONS:
         for name, label in _named(results):
-            beaten = _beaten(results, question, name)
-            if name in (OURS, "no privacy") or not beaten:
+            losses = _beaten(results, question, name)
+            if name in (OURS, "no privacy") or not losses:
                 continue
             (theirs, ours), (where, epsilon, people) = max(
-                beaten, key=lambda found: found[0][1] - found[0][0]
+                losses, key=lambda loss: loss[0][1] - loss[0][0]
             )
-            row = [f"{question}: {label}", f"{len(beaten)} of {len(results)}"]
-            most = f"{SET_NAMES[where]}, ε = {epsilon}, {people:,} people"
-            rows.append([*row, most, _shown([theirs]), _shown([ours])])
-    header = ["errs less than a direct question", "settings", "most on", "it", "ours"]
+            row = [f"{question}: {label}", f"{len(losses)} of {len(results)}"]
+            setting = f"{SET_NAMES[where]}, ε = {epsilon}, {people:,} people"
+            rows.append([*row, setting, _shown([theirs]), _shown([ours])])
+    header = ["smaller error than ours", "settings", "largest difference", "its error", "ours"]
     return table(header, rows) if rows else " nowhere "
 
 
 def _beaten(
     results: Results, question: str, name: str
 ) -> list[tuple[tuple[float, float], Cell]]:
-    """Its error and ours, where it is clearly less."""
+    """Its error and ours, in the cells where it is clearly better."""
     pairs = [
-        ((error(question, found[name][question]), error(question, found[OURS][question])), cell)
-        for cell, found in results.items()
+        (
+            (error(question, scores[name][question]), error(question, scores[OURS][question])),
+            cell,
+        )
+        for cell, scores in results.items()
     ]
-    return [(pair, cell) for pair, cell in pairs if pair[1] > max(CLEARLY * pair[0], ALIKE)]
+    return [
+        (pair, cell) for pair, cell in pairs if pair[1] > max(CLEARLY * pair[0], NEGLIGIBLE)
+    ]
 
 
 def _named(results: Results) -> list[tuple[str, str]]:
-    """The answers that were measured everywhere."""
+    """The estimates that were measured in every cell."""
     return [
         (name, label)
         for name, label in NAMES.items()
@@ -175,22 +183,22 @@ def _shown(values: Any) -> str:
 
 
 def facts(results: Results) -> dict[str, str]:
-    found = {"answers-when": when(results), "answers-lost": lost(results)}
+    tables = {"answers-when": when(results), "answers-lost": lost(results)}
     for question in QUESTIONS:
-        found[f"answers-{question}"] = by_epsilon(results, question)
-        found[f"answers-{question}-sets"] = by_set(results, question)
-    return found
+        tables[f"answers-{question}"] = by_epsilon(results, question)
+        tables[f"answers-{question}-sets"] = by_set(results, question)
+    return tables
 
 
 def main(args: list[str]) -> int:
     results = read(Path(args[0]))
     if not results:
-        raise SystemExit(f"{args[0]} holds no set that is measured at every epsilon")
-    found = facts(results)
-    for name, value in found.items():
+        raise SystemExit(f"{args[0]} must contain a set that was measured at every epsilon")
+    tables = facts(results)
+    for name, value in tables.items():
         print(f"{name}{value}")
     known = json.loads(MEASURED.read_text())
-    known.update(found)
+    known.update(tables)
     MEASURED.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n")
     FIGURE.write_text(drawn(results, NAMES), encoding="utf-8")
     return 0

@@ -1,10 +1,10 @@
-"""What the public choices of ATLAS are worth: the size of the book, the steps of the walk.
+"""How the public parameters of ATLAS affect its error: codebook size and random walk.
 
 python benchmarks/choices.py [--data DIR] [--sets chi,city] [--epsilons 2,4,8]
 
-Prints the expected error of the reported journeys, by the exact law, as a share of the set's
-diameter, for every variation of one choice. Only the half of each data set on which choices are
-made is used; benchmarks/estimates.py reports on the other.
+Prints the expected error of reports under the exact law, as a share of the set's diameter, for
+variations of one parameter. Uses only the half of each data set on which parameters are chosen;
+benchmarks/estimates.py uses the other half.
 """
 
 import argparse
@@ -45,38 +45,40 @@ def main(args: list[str]) -> int:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--sets")
     parser.add_argument("--epsilons", default="2,4,8")
-    asked = parser.parse_args(args)
+    options = parser.parse_args(args)
     names = (
-        asked.sets.split(",") if asked.sets else (*(PAPER_SETS if asked.data else ()), *MADE_UP)
+        options.sets.split(",")
+        if options.sets
+        else (*(PAPER_SETS if options.data else ()), *MADE_UP)
     )
     for name in names:
-        locations, true = chosen_half(name, asked.data)
-        for epsilon in asked.epsilons.split(","):
-            found = {label: error for label, error in varied(locations, true, epsilon)}
-            told = ", ".join(f"{label} {error:.4f}" for label, error in found.items())
-            print(f"{name}, epsilon {epsilon}: {told}", flush=True)
+        locations, true = chosen_half(name, options.data)
+        for epsilon in options.epsilons.split(","):
+            errors = {label: error for label, error in varied(locations, true, epsilon)}
+            text = ", ".join(f"{label} {error:.4f}" for label, error in errors.items())
+            print(f"{name}, epsilon {epsilon}: {text}", flush=True)
     return 0
 
 
 def chosen_half(name: str, folder: Path | None) -> tuple[LocationSet, TrajectorySet]:
     if name in MADE_UP:
-        made = MADE_UP[name]()
-        locations, true = made.locations, made.trajectories
+        city = MADE_UP[name]()
+        locations, true = city.locations, city.trajectories
     elif folder is None:
         raise SystemExit("the paper's sets need --data DIR")
     else:
         locations, true = read_built(folder / name)[:2]
     order = np.random.default_rng(HALVES).permutation(len(true))
-    some = np.sort(order[: len(order) // 2][:TRIPS])
-    return locations, true.select(some)
+    rows = np.sort(order[: len(order) // 2][:TRIPS])
+    return locations, true.select(rows)
 
 
 def small_city() -> City:
-    """A city as small as a campus: there are people who keep to a few streets of it."""
+    """A city shrunk to the size of a campus."""
     city = synthetic_city(SEED, places=300, trips=4000)
     columns = (
-        each.mean() + 0.1 * (each - each.mean())
-        for each in (city.locations.lat, city.locations.lng)
+        column.mean() + 0.1 * (column - column.mean())
+        for column in (city.locations.lat, city.locations.lng)
     )
     return City(LocationSet.from_columns(city.locations.ids, *columns), city.trajectories)
 
@@ -87,43 +89,43 @@ def varied(
     for size in SIZES:
         yield f"K {size or 'by the rule'}", error(locations, true, epsilon, size)
     for scales in SCALES:
-        with walking(SCALES=scales):
+        with changed_walk(SCALES=scales):
             yield f"scales {'/'.join(map(str, scales))}", error(locations, true, epsilon)
     for shortest_km in SHORTEST_KM:
-        with walking(SHORTEST_KM=shortest_km):
+        with changed_walk(SHORTEST_KM=shortest_km):
             yield f"scales from {shortest_km} km", error(locations, true, epsilon)
 
 
 def error(
     locations: LocationSet, true: TrajectorySet, epsilon: str, size: int | None = None
 ) -> float:
-    """The expected normalised error of the reported points of all trajectories."""
+    """The expected normalised error over all points."""
     mechanism = Atlas(locations=locations, epsilon=epsilon, size=size)
     total = 0.0
-    for length, these in by_length(true):
+    for length, rows in by_length(true):
         channel = mechanism.channel(length)
-        places = true.locations[true.offsets[these] + np.arange(length)[:, None]]
+        places = true.locations[true.offsets[rows] + np.arange(length)[:, None]]
         chance = probabilities(channel, places)
         total += float((chance * channel.atlas.distances_km(places)).sum()) / length
     return total / len(true) / locations.diameter_km
 
 
 @contextmanager
-def walking(**other: Any) -> Iterator[None]:
-    """Atlases made on another walk, for a while."""
-    usual = {name: getattr(walks, name) for name in other}
+def changed_walk(**constants: Any) -> Iterator[None]:
+    """Temporarily change constants of the random apply, and drop cached codebooks."""
+    original = {name: getattr(walks, name) for name in constants}
 
-    def walk(numbers: dict[str, Any]) -> None:
+    def apply(numbers: dict[str, Any]) -> None:
         for name, number in numbers.items():
             setattr(walks, name, number)
         walks.public_walks.cache_clear()
         lloyd.design.cache_clear()
 
-    walk(other)
+    apply(constants)
     try:
         yield
     finally:
-        walk(usual)
+        apply(original)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,12 @@
-"""What perturbing costs on a cluster: seconds of processor time, here, and what that makes of
-one billion trajectories.
+"""CPU time of perturbing on Spark and Sail, and the extrapolation to a billion trajectories.
 
     .venv-spark/bin/python benchmarks/cluster.py --json spark.json
     .venv-sail/bin/python benchmarks/cluster.py --json sail.json
 
-Every engine reads the same Parquet file and writes Parquet. Times are processor seconds of this
-process and everything it started: unlike seconds on the clock they do not depend on who else
-uses the machine. A first small job, not counted, starts the workers and compiles the kernels.
-Linux only, as processor times of other processes are read from /proc.
+Every engine reads the same Parquet file and writes Parquet. Times are CPU seconds of this
+process and all its child processes, which depend less on other load than wall-clock time. A
+first small job, which is not counted, starts the workers and compiles the kernels. Linux only,
+because CPU times of other processes are read from /proc.
 """
 
 import argparse
@@ -38,13 +37,13 @@ from nomadp.reports.batches import batch_of
 BILLION = 1_000_000_000
 CORES = 64
 ROW_GROUP = 50_000
-BASE = 20_000  # distinct trips; more are the same ones under other tids
+BASE = 20_000  # distinct trips, which are repeated under other tids
 ASSUMPTIONS = (
-    f"{CORES} cores as fast as this one, all of them busy: work grows with the number of "
-    "trajectories and no partition is much larger than the others",
-    "storage that keeps up; starting the session is left out, and so is what shuffling a "
-    "billion tids costs beyond a billion times what shuffling one does",
-    "trajectories as short, and a location set as large, as the ones measured",
+    f"{CORES} cores as fast as this one, all of them busy: work is proportional to the number "
+    "of trajectories, and no partition is much larger than the others",
+    "fast enough storage; excludes the start of the session and any superlinear cost of "
+    "shuffling tids",
+    "trajectories and a location set of the measured sizes",
 )
 
 
@@ -54,36 +53,38 @@ def main() -> None:
     parser.add_argument("--places", type=int, default=1_000)
     parser.add_argument("--mechanism", default="atp")
     parser.add_argument("--epsilon", default="4")
-    parser.add_argument("--json", type=Path, help="write the numbers here, too")
+    parser.add_argument("--json", type=Path, help="also write the results to this file")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = measured(options, Path(folder))
-    show(found)
+        results = measured(options, Path(folder))
+    show(results)
     if options.json:
-        options.json.write_text(json.dumps(found, indent=2) + "\n")
+        options.json.write_text(json.dumps(results, indent=2) + "\n")
 
 
 def measured(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     city = synthetic_city(seed=1, places=options.places, trips=BASE)
     mechanism = make_mechanism(options.mechanism, city.locations, options.epsilon)
-    many, few = folder / "many.parquet", folder / "few.parquet"
-    write_trips(many, city, options.trajectories)
-    write_trips(few, city, min(options.trajectories, 2 * ROWS))
-    found: dict[str, Any] = {
+    large, small = folder / "many.parquet", folder / "few.parquet"
+    write_trips(large, city, options.trajectories)
+    write_trips(small, city, min(options.trajectories, 2 * ROWS))
+    results: dict[str, Any] = {
         "trajectories": options.trajectories,
         "places": options.places,
         "mean_length": float(city.trajectories.lengths.mean()),
         "mechanism": options.mechanism,
         "epsilon": options.epsilon,
-        "input_bytes": many.stat().st_size,
+        "input_bytes": large.stat().st_size,
         "engines": {},
     }
-    job = mechanism, KeyedRandom(new_key()), few, many, folder
-    found["engines"]["local, 1 core"] = timed(lambda path, out: alone(*job[:2], path, out), job)
-    found["report_bytes"] = size(folder / "out")
+    job = mechanism, KeyedRandom(new_key()), small, large, folder
+    results["engines"]["local, 1 core"] = timed(
+        lambda path, out: alone(*job[:2], path, out), job
+    )
+    results["report_bytes"] = size(folder / "out")
     for name, master, settings in clusters():
-        found["engines"][name] = on_cluster(master, settings, job)
-    return found
+        results["engines"][name] = on_cluster(master, settings, job)
+    return results
 
 
 def write_trips(path: Path, city: Any, count: int) -> None:
@@ -91,10 +92,10 @@ def write_trips(path: Path, city: Any, count: int) -> None:
     with pq.ParquetWriter(path, trips.schema) as writer:
         for start in range(0, count, ROW_GROUP):
             rows = np.arange(start, min(start + ROW_GROUP, count))
-            some = trips.take(pa.array(rows % len(trips)))
+            selected = trips.take(pa.array(rows % len(trips)))
             tids = pa.array([f"t{row}" for row in rows.tolist()])
             batch = pa.RecordBatch.from_arrays(
-                [tids, some["location_ids"]], names=["tid", "location_ids"]
+                [tids, selected["location_ids"]], names=["tid", "location_ids"]
             )
             writer.write_batch(batch)
 
@@ -103,13 +104,13 @@ def clusters() -> list[tuple[str, str, dict[str, str]]]:
     if find_spec("pysail"):
         return [("Sail, 2 threads", "sail", {})]
     if find_spec("pyspark") and shutil.which("java"):
-        # One JVM serves both: a session keeps its master, so they run one after the other.
+        # One JVM serves both. A session keeps its master, so they run one after the other.
         return [("Spark local[1]", "local[1]", {}), ("Spark local[2]", "local[2]", {})]
     return []
 
 
 def on_cluster(master: str, settings: dict[str, str], job: Any) -> dict[str, float]:
-    mechanism, randomness, _, many, _ = job
+    mechanism, randomness, _, large, _ = job
     start = time.perf_counter()
     spark, stop = opened(master, settings)
     spark.range(1).count()
@@ -117,21 +118,21 @@ def on_cluster(master: str, settings: dict[str, str], job: Any) -> dict[str, flo
 
     def perturb(path: Path, out: Path) -> None:
         frame = spark.read.parquet(str(path))
-        if path != many:  # in so many pieces that every worker gets one
+        if path != large:  # in so large pieces that every worker gets one
             frame = frame.repartition(8)
         cluster.perturb(
             frame, mechanism, randomness, check_unique=False, keep_tids=True
         ).write.parquet(str(out))
 
     try:
-        found = timed(perturb, job)
+        results = timed(perturb, job)
         before, start = cpu_seconds(), time.perf_counter()
-        cluster.check_unique_tids(spark.read.parquet(str(many)))
-        found["tids_cpu_s"] = cpu_seconds() - before
-        found["tids_wall_s"] = time.perf_counter() - start
+        cluster.check_unique_tids(spark.read.parquet(str(large)))
+        results["tids_cpu_s"] = cpu_seconds() - before
+        results["tids_wall_s"] = time.perf_counter() - start
     finally:
         stop()
-    return {**found, "session_s": session_s}
+    return {**results, "session_s": session_s}
 
 
 def opened(master: str, settings: dict[str, str]) -> tuple[Any, Callable[[], None]]:
@@ -153,7 +154,7 @@ def opened(master: str, settings: dict[str, str]) -> tuple[Any, Callable[[], Non
 
 
 def alone(mechanism: Mechanism, randomness: KeyedRandom, path: Path, out: Path) -> None:
-    """One process, one thread: the yardstick."""
+    """Perturb in one process and one thread, for comparison."""
     out.mkdir()
     source, fast = pq.ParquetFile(path), path_of(mechanism, FEW)
     with pq.ParquetWriter(out / "part.parquet", source.schema_arrow) as writer:
@@ -163,9 +164,9 @@ def alone(mechanism: Mechanism, randomness: KeyedRandom, path: Path, out: Path) 
 
 
 def timed(perturb: Callable[[Path, Path], None], job: Any) -> dict[str, float]:
-    _, _, few, many, folder = job
+    _, _, small, large, folder = job
     out = folder / "out"
-    for path in (few, many):
+    for path in (small, large):
         shutil.rmtree(out, ignore_errors=True)
         before, start = cpu_seconds(), time.perf_counter()
         perturb(path, out)
@@ -178,50 +179,51 @@ def size(folder: Path) -> int:
 
 
 def cpu_seconds() -> float:
-    """Processor time of this process and all below it, those that ended included."""
-    parent, spent = {}, {}
+    """CPU time of this process and its descendants, including those that ended."""
+    parent, ticks = {}, {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             pid, rest = int(stat.parent.name), stat.read_text().rsplit(")", 1)[1].split()
         except OSError:
-            continue  # it ended in between
-        parent[pid], spent[pid] = int(rest[1]), sum(map(int, rest[11:15]))
+            continue  # the process has ended
+        parent[pid], ticks[pid] = int(rest[1]), sum(map(int, rest[11:15]))
     total = 0
-    for pid in spent:
-        above = pid
-        while above in parent and above != os.getpid():
-            above = parent[above]
-        total += spent[pid] if above == os.getpid() else 0
+    for pid in ticks:
+        ancestor = pid
+        while ancestor in parent and ancestor != os.getpid():
+            ancestor = parent[ancestor]
+        total += ticks[pid] if ancestor == os.getpid() else 0
     return total / os.sysconf("SC_CLK_TCK")
 
 
-def show(found: dict[str, Any]) -> None:
-    count, engines = found["trajectories"], found["engines"]
+def show(results: dict[str, Any]) -> None:
+    count, engines = results["trajectories"], results["engines"]
     print(
-        f"{count:,} trajectories of {found['mean_length']:.1f} points on average over "
-        f"{found['places']:,} locations; {found['mechanism']} at epsilon {found['epsilon']}\n"
+        f"{count:,} trajectories of {results['mean_length']:.1f} points on average over "
+        f"{results['places']:,} locations; {results['mechanism']} with "
+        f"epsilon {results['epsilon']}\n"
     )
     header = "per core second", "of local", "clock s", "tids, cpu s"
     print(f"{'engine':<18}" + "".join(name.rjust(len(name) + 2) for name in header))
     local = engines["local, 1 core"]["cpu_s"]
-    for name, each in engines.items():
-        tids = f"{each['tids_cpu_s']:.1f}" if "tids_cpu_s" in each else "-"
+    for name, figures in engines.items():
+        tids = f"{figures['tids_cpu_s']:.1f}" if "tids_cpu_s" in figures else "-"
         print(
-            f"{name:<18}{count / each['cpu_s']:>17,.0f}{local / each['cpu_s']:>10.0%}"
-            f"{each['wall_s']:>9.1f}{tids:>13}"
+            f"{name:<18}{count / figures['cpu_s']:>17,.0f}{local / figures['cpu_s']:>10.0%}"
+            f"{figures['wall_s']:>9.1f}{tids:>13}"
         )
     print(f"\n{BILLION:,} trajectories:")
-    for name, each in engines.items():
+    for name, figures in engines.items():
         hours, tids = (
-            each.get(part, 0) * BILLION / count / 3600 for part in ("cpu_s", "tids_cpu_s")
+            figures.get(part, 0) * BILLION / count / 3600 for part in ("cpu_s", "tids_cpu_s")
         )
-        beside = f", and {tids:.1f} to compare the tids" if tids else ""
+        tids_note = f", and {tids:.1f} to compare the tids" if tids else ""
         print(
-            f"  {name}: {hours:.1f} core hours{beside}; "
+            f"  {name}: {hours:.1f} core hours{tids_note}; "
             f"{60 * (hours + tids) / CORES:.0f} minutes on {CORES} cores"
         )
     read, written = (
-        found[key] * BILLION / count / 1e9 for key in ("input_bytes", "report_bytes")
+        results[key] * BILLION / count / 1e9 for key in ("input_bytes", "report_bytes")
     )
     print(f"  {read:,.0f} GB read and {written:,.0f} GB written\nAssuming")
     for assumption in ASSUMPTIONS:

@@ -1,15 +1,15 @@
-"""What a collector takes and what it withstands: the figures of its specification, measured.
+"""Test a collector against its performance and robustness goals.
 
     python3 dev.py bench collector             about 40 minutes on two idle cores
-    python3 dev.py bench collector --quick     two minutes, to see that it works
+    python3 dev.py bench collector --quick     two minutes, to check that it runs
     python3 dev.py bench collector --only single,batches
     python3 dev.py bench collector --record    also append to benchmarks/history.jsonl
-    python3 dev.py bench collector --only "" --docs    the newest record of each row, into docs
+    python3 dev.py bench collector --only "" --docs    write the newest records into the docs
 
-The collector is "nomadp serve", a process of its own, and so are its senders, on the same
-machine: the cores are shared. Reports are of ATLAS, over 1,000 places in journeys of 4 points
-at epsilon 4. Stores of ten million reports take minutes to fill; NOMADP_BENCH_STORES names a
-folder that keeps them. The exit code is 1 when a goal is missed.
+The collector ("nomadp serve") and the senders are separate processes on the same machine, and
+share its cores. Reports are of ATLAS with epsilon 4, over 1,000 locations and 4 points. Filling
+a store with ten million reports takes minutes; NOMADP_BENCH_STORES names a folder that keeps
+these stores. The exit code is 1 if a goal is missed.
 """
 
 import argparse
@@ -23,16 +23,15 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(
-    0, str(ROOT / "tests")
-)  # the collectors that tests run, and how they are killed
+# The tests' helpers run and kill collectors.
+sys.path.insert(0, str(ROOT / "tests"))
 
 from collector_rows import ROWS, Row  # noqa: E402
 from speed_history import HISTORY, commit, read_history  # noqa: E402
 
 import nomadp  # noqa: E402
 
-HEADER = ("what", "probe", "goal", "measured", "")
+HEADER = ("test", "probe", "goal", "measured", "")
 MEASURED = ROOT / "docs" / "measured.json"
 
 
@@ -46,43 +45,43 @@ def parsed(args: list[str]) -> argparse.Namespace:
         metavar="NAMES",
         type=_names,
         default=list(ROWS),
-        help=f"by commas: {', '.join(ROWS)}",
+        help=f"comma-separated: {', '.join(ROWS)}",
     )
     parser.add_argument("--record", action="store_true", help="append to the history")
-    parser.add_argument("--docs", action="store_true", help="put what was recorded into docs")
-    asked = parser.parse_args(args)
-    if asked.quick and asked.record:
-        parser.error("--quick measures too hastily to be kept; leave it or the other out")
-    return asked
+    parser.add_argument("--docs", action="store_true", help="write the records into the docs")
+    options = parser.parse_args(args)
+    if options.quick and options.record:
+        parser.error("--quick results are too noisy to record; use one of the two options")
+    return options
 
 
 def _names(text: str) -> list[str]:
     names = [name for name in text.split(",") if name]
     if unknown := set(names) - set(ROWS):
-        raise argparse.ArgumentTypeError(f"there is no row {', '.join(sorted(unknown))}")
+        raise argparse.ArgumentTypeError(f"unknown tests: {', '.join(sorted(unknown))}")
     return names
 
 
 def main(args: list[str]) -> int:
-    asked, run = parsed(args), of_the_run()
-    found: dict[str, list[Row]] = {}
-    for name in asked.only:
+    options, run = parsed(args), of_the_run()
+    rows_by_name: dict[str, list[Row]] = {}
+    for name in options.only:
         print(f"{name} ...", file=sys.stderr, flush=True)
-        found[name] = ROWS[name](quick=asked.quick)
-        if asked.record:
-            record(run, name, found[name])
-    rows = [row for each in found.values() for row in each]
-    table = [HEADER, *((r.what, r.probe, r.goal, r.said, r.verdict) for r in rows)]
+        rows_by_name[name] = ROWS[name](quick=options.quick)
+        if options.record:
+            record(run, name, rows_by_name[name])
+    rows = [row for group in rows_by_name.values() for row in group]
+    table = [HEADER, *((r.what, r.probe, r.goal, r.measured, r.verdict) for r in rows)]
     widths = [max(len(row[k]) for row in table) for k in range(len(HEADER))]
     for row in table:
         print("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip())
-    if asked.docs:
+    if options.docs:
         document()
-    return 0 if asked.quick or all(row.is_met for row in rows) else 1
+    return 0 if options.quick or all(row.is_met for row in rows) else 1
 
 
 def of_the_run() -> dict[str, Any]:
-    """With the names that the other benchmarks' lines have, so that all are read alike."""
+    """Facts about the run, with the same names as in the lines of the other benchmarks."""
     return {
         "date": datetime.now(UTC).date().isoformat(),
         "version": nomadp.__version__,
@@ -98,19 +97,19 @@ def of_the_run() -> dict[str, Any]:
 def record(run: dict[str, Any], name: str, rows: list[Row]) -> None:
     with HISTORY.open("a", encoding="utf-8") as history:
         for row in rows:
-            line = run | {"set": row.what, "row": name, "said": row.said, "met": row.is_met}
+            line = run | {"set": row.what, "row": name, "said": row.measured, "met": row.is_met}
             line |= {"probe": row.probe, "goal": row.goal}
             history.write(json.dumps(line | {"figures": row.figures}) + "\n")
 
 
 def document() -> None:
-    """The newest record of each row, whichever run it is of, into the documents."""
+    """Write the newest record of each test into the documents."""
     newest: dict[str, dict[str, Any]] = {}
     for line in read_history():
         if line["mechanism"] == "collector":
             newest[line["set"]] = line
     rows = sorted(newest.values(), key=lambda line: list(ROWS).index(line["row"]))
-    table = ["| what | probe | goal | measured |", "| --- | --- | --- | --- |"]
+    table = ["| test | probe | goal | measured |", "| --- | --- | --- | --- |"]
     for line in rows:
         missed = "" if line["met"] else " **(missed)**"
         cells = (line["set"], line["probe"], line["goal"], line["said"] + missed)

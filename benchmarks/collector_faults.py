@@ -1,4 +1,4 @@
-"""Rows of the collector's figures: a clock that jumps, and a disk that damages the store."""
+"""Collector tests with a clock that jumps, and with a damaged store."""
 
 import sys
 import time
@@ -23,18 +23,18 @@ from nomadp.collector.connections import open_store
 from nomadp.collector.messages import report_id_bytes
 
 DAYS = 400
-# The collector as it is, by a clock that is ahead as long as a file says so.
+# Runs the collector with a clock that is ahead as long as the file "ahead" exists.
 MOVED = f"""
 import os, time
-right = time.time
-time.time = lambda: right() + {DAYS} * 86400 * os.path.exists("ahead")
+true_time = time.time
+time.time = lambda: true_time() + {DAYS} * 86400 * os.path.exists("ahead")
 from nomadp.cli import main
 main()
 """
 
 
 class Alive(Process):
-    """Waited for until it answers at all: it may never be ready."""
+    """A process that counts as started as soon as it answers; it may never be ready."""
 
     def is_ready(self) -> bool:
         try:
@@ -47,14 +47,14 @@ class Alive(Process):
 
 
 def clock(*, quick: bool) -> list[Row]:
-    """Ahead while the collector runs, and again while it is started."""
+    """The clock is ahead while the collector runs, and when it starts again."""
     stored, seconds = (2_000, 1) if quick else (100_000, 10)
     with folder() as where:
         place, ahead = str(where / "collector.sqlite"), where / "ahead"
         prepared(open_store(place), task_kit())
         fill(place, stored)
         with Alive(place, where, program=(sys.executable, "-c", MOVED)) as process:
-            good = loaded(process, batch=10, connections=4, seconds=seconds)
+            before = loaded(process, batch=10, connections=4, seconds=seconds)
             ahead.touch()
             refused = loaded(process, batch=10, connections=4, seconds=seconds)
             process.end()
@@ -65,25 +65,30 @@ def clock(*, quick: bool) -> list[Row]:
             values, counts = _kept(place)
             ahead.unlink()
             process.start()
-            again_s = normal_again_s(process)
+            recovery_s = normal_again_s(process)
             process.end()
-    total = stored + good["acknowledged"]
-    gone, statuses = total - min(values, counts), refused["statuses"]
+    total = stored + before["acknowledged"]
+    deleted, statuses = total - min(values, counts), refused["statuses"]
     return [
         Row(
             f"clock {DAYS} days ahead, running and restarted",
             "-",
             "0 deleted, only 503, normal in 10 s when right",
-            f"{gone} of {total:,} reports and counts deleted; {listed(statuses)}; normal in "
-            f"{again_s:.1f} s",
-            not gone and is_unready and set(statuses) == {"503"} and again_s <= 10,
-            {"reports": total, "deleted": gone, "statuses": statuses, "normal_s": again_s},
+            f"{deleted} of {total:,} reports and counts deleted; {listed(statuses)}; normal in "
+            f"{recovery_s:.1f} s",
+            not deleted and is_unready and set(statuses) == {"503"} and recovery_s <= 10,
+            {
+                "reports": total,
+                "deleted": deleted,
+                "statuses": statuses,
+                "normal_s": recovery_s,
+            },
         )
     ]
 
 
 def _kept(place: str) -> tuple[int, int]:
-    """Reports that have their values, and reports that are counted."""
+    """The number of reports with stored values, and the number of counted reports."""
     with closing(open_store(place).connect()) as connection:
         sql = "SELECT COUNT(*) FROM report WHERE value IS NOT NULL"
         ((values,),) = connection.rows(sql)
@@ -92,7 +97,7 @@ def _kept(place: str) -> tuple[int, int]:
 
 
 def corruption(*, quick: bool) -> list[Row]:
-    """Three pages overwritten at rest; reports are sent from the start on."""
+    """Overwrite three pages of a store at rest, then start the collector under load."""
     stored, bundle = 20_000 if quick else 1_000_000, task_kit()
     with folder() as where:
         path = where / "collector.sqlite"
@@ -105,12 +110,12 @@ def corruption(*, quick: bool) -> list[Row]:
             with load:
                 is_seen = wait_until(lambda: not process.takes(), 60)
                 unready_s = time.monotonic() - began_s
-                time.sleep(0.2)  # what was being written is answered
+                time.sleep(0.2)  # wait for the answers of requests in progress
                 before = len(load.acknowledged)
                 time.sleep(1 if quick else 10)
             process.end()
         after = len(load.acknowledged) - before
-        lost = len(load.acknowledged) - _found(path, list(load.acknowledged))
+        lost = len(load.acknowledged) - _stored(path, list(load.acknowledged))
     is_met = is_seen and unready_s <= 5 and not after + lost and load.statuses <= {200, 503}
     return [
         Row(
@@ -126,13 +131,13 @@ def corruption(*, quick: bool) -> list[Row]:
 
 
 def _spread(place: str) -> list[bytes]:
-    """Ids far from each other: each is in a page of its own."""
+    """Ids far from each other, so that each is in a different page."""
     with closing(open_store(place).connect()) as connection:
         ids = [bytes(name) for (name,) in connection.rows("SELECT id FROM report ORDER BY id")]
     return [ids[len(ids) * k // 4] for k in (1, 2, 3)]
 
 
-def _found(path: Path, names: list[str]) -> int:
+def _stored(path: Path, names: list[str]) -> int:
     ids = [report_id_bytes(name) for name in names]
     with closing(open_store(str(path)).connect()) as connection:
         pieces = [ids[k : k + 1000] for k in range(0, len(ids), 1000)]

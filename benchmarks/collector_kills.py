@@ -1,4 +1,4 @@
-"""Rows of the collector's figures: killed again and again, what is lost, doubled, overspent."""
+"""Collector tests with repeated kills: reports lost or doubled, and budget overspent."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -19,20 +19,20 @@ def kills(*, quick: bool) -> list[Row]:
     with folder() as where, running(where) as process:
         load = Load(process.address, bundle)
         ready_s = killed_under_load(load, times, process.kill, process.start)
-        found = tally(str(where / "collector.sqlite"), bundle, load.acknowledged)
-    return [_killed("kill -9 of the collector", times, found, max(ready_s), 200)]
+        result = tally(str(where / "collector.sqlite"), bundle, load.acknowledged)
+    return [_killed("kill -9 of the collector", times, result, max(ready_s), 200)]
 
 
-def _killed(what: str, times: int, found: Any, ready_s: float, goal: int) -> Row:
-    said = f"{times} kills, {found.acknowledged:,} acknowledged, {found.lost} lost, "
+def _killed(what: str, times: int, result: Any, ready_s: float, goal: int) -> Row:
+    summary = f"{times} kills, {result.acknowledged:,} acknowledged, {result.lost} lost, "
     probe = "100 kills, 16,357, 0, 0" if goal == 200 else "-"
     return Row(
         what,
         probe,
         f"{goal} kills, 0 lost, 0 doubled, ready in 5 s",
-        f"{said}{found.doubled} doubled, ready in {ready_s:.1f} s",
-        (found.lost, found.doubled) == (0, 0) and ready_s <= 5,
-        {"kills": times, **found._asdict(), "ready_s": ready_s},
+        f"{summary}{result.doubled} doubled, ready in {ready_s:.1f} s",
+        (result.lost, result.doubled) == (0, 0) and ready_s <= 5,
+        {"kills": times, **result._asdict(), "ready_s": ready_s},
     )
 
 
@@ -55,27 +55,27 @@ def postgres_kills(*, quick: bool) -> list[Row]:
                     raise RuntimeError("a collector must be ready a minute after its database")
 
             ready_s = killed_under_load(load, times, server.kill, start)
-        found = tally(place, bundle, load.acknowledged)
+        result = tally(place, bundle, load.acknowledged)
     finally:
         server.end()
-    row = _killed("kill -9 of PostgreSQL", times, found, max(ready_s), 50)
-    said, figures = f"{row.said}, data {server.medium}", {"medium": server.medium}
-    return [replace(row, said=said, figures=row.figures | figures)]
+    row = _killed("kill -9 of PostgreSQL", times, result, max(ready_s), 50)
+    measured, figures = f"{row.measured}, data {server.medium}", {"medium": server.medium}
+    return [replace(row, measured=measured, figures=row.figures | figures)]
 
 
 def device_kills(*, quick: bool) -> list[Row]:
     times, lifetime = (4, Fraction(1, 2)) if quick else (200, Fraction(20))
     with folder() as where:
-        found = killed_at_random(where / "home", times, lifetime)
-    is_all = found.reports + found.wasted == lifetime / EACH
+        result = killed_at_random(where / "home", times, lifetime)
+    is_all = result.reports + result.wasted == lifetime / EACH
     return [
         Row(
             "kill -9 of the device",
             "-",
             "200 kills, 0 overspent, one body for one charge",
-            f"{times} kills, {found.reports:,} reports, {len(found.wrong)} overspent or with "
-            f"two bodies, {found.wasted} charges wasted",
-            not found.wrong and is_all,
-            {"kills": times, **found._asdict()},
+            f"{times} kills, {result.reports:,} reports, {len(result.wrong)} overspent or with "
+            f"two bodies, {result.wasted} charges wasted",
+            not result.wrong and is_all,
+            {"kills": times, **result._asdict()},
         )
     ]

@@ -1,8 +1,8 @@
-"""Senders for a collector, in a process of their own: raw HTTP over many connections.
+"""Load generator for a collector: raw HTTP over many connections, in a separate process.
 
     python benchmarks/collector_load.py < options.json
 
-Prints one JSON object: how many reports were acknowledged, each status, and how long it took.
+Prints one JSON object: the number of acknowledged reports, of each status, and latencies.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ UPLOAD_TYPE = "application/vnd.nomadp+json;message=upload-req;version=1"
 
 
 class Sender(asyncio.Protocol):
-    """One connection: sends, waits for the answer, sends again when the load says so."""
+    """One connection: sends a request, waits for the reply, and sends again when told to."""
 
     def __init__(self, load: "Load") -> None:
         self.load, self.buffer, self.sent_s = load, b"", 0.0
@@ -38,8 +38,8 @@ class Sender(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self.buffer += data
-        head, found, body = self.buffer.partition(b"\r\n\r\n")
-        if not found:
+        head, separator, body = self.buffer.partition(b"\r\n\r\n")
+        if not separator:
             return
         length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
         if len(body) < length:
@@ -49,7 +49,7 @@ class Sender(asyncio.Protocol):
         self.load.answered(status, length, time.perf_counter() - self.sent_s)
         if status == 200:
             self.load.free(self)
-        else:  # as a device would, only sooner: this is a flood
+        else:  # like a device, only sooner
             asyncio.get_running_loop().call_later(self.load.pause_s, self.load.free, self)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -66,7 +66,7 @@ class Load:
         self.connections: int = how.get("connections", 64)
         self.pause_s: float = how.get("pause_s", 0.1)
         self.per_s: float | None = how.get("per_s")
-        """Reports to be sent, however many are taken; by default one after the other."""
+        """The rate of reports to send; by default each connection sends one after the other."""
         self.seconds: float = how.get("seconds", 5)
         self.end_s = time.monotonic() + self.seconds
         self._idle: list[Sender] = []
@@ -97,14 +97,14 @@ class Load:
             self.latencies.append(seconds)
 
     def free(self, sender: Sender) -> None:
-        """A connection that may send again."""
+        """Let a connection send again."""
         if self.per_s is None or time.monotonic() >= self.end_s:
             sender.send()
         else:
             self._idle.append(sender)
 
     async def _offer(self, per_s: float) -> None:
-        """So many a second; one for which no connection is free has to wait, and is counted."""
+        """Offer reports at a fixed rate. If no connection is free, a report is only counted."""
         began_s = time.monotonic()
         self.end_s = began_s + self.seconds
         while (now_s := time.monotonic()) < self.end_s:
@@ -114,7 +114,7 @@ class Load:
                     self._idle.pop().send()
             await asyncio.sleep(0.005)
         for sender in self._idle:
-            sender.send()  # which is the end of it
+            sender.send()  # closes the connection, because the time is over
 
     async def run(self) -> dict[str, Any]:
         loop, began_s = asyncio.get_running_loop(), time.monotonic()
@@ -126,12 +126,12 @@ class Load:
             began_s = self.end_s - self.seconds
         while self.open and time.monotonic() < self.end_s + 30:
             await asyncio.sleep(0.05)
-        spent_s = time.monotonic() - began_s
+        elapsed_s = time.monotonic() - began_s
         ordered = sorted(self.latencies) or [0.0]
         acknowledged = (self.statuses[200] - self.failures) * self.batch
         return {
             "acknowledged": acknowledged,
-            "per_s": acknowledged / spent_s,
+            "per_s": acknowledged / elapsed_s,
             "statuses": {str(k): n for k, n in self.statuses.items()},
             "failures": self.failures,
             "offered": self.offered * self.batch,
@@ -146,8 +146,8 @@ def main() -> None:
     import uvloop
 
     options = json.load(sys.stdin)
-    found = uvloop.run(Load(**options).run())
-    print(json.dumps(found))
+    results = uvloop.run(Load(**options).run())
+    print(json.dumps(results))
 
 
 if __name__ == "__main__":

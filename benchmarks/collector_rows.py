@@ -1,4 +1,4 @@
-"""The rows of the collector's figures, each measured by running one."""
+"""The tests of benchmarks/collector.py; each runs a collector and returns rows."""
 
 import importlib.util
 import json
@@ -33,22 +33,22 @@ from nomadp.collector.connections import open_store
 def single(*, quick: bool) -> list[Row]:
     seconds = 3 if quick else 600
     with folder() as where, running(where) as process:
-        found = loaded(process, batch=1, connections=128, seconds=seconds)
-    rate, p99 = found["per_s"], found["p99_ms"]
+        results = loaded(process, batch=1, connections=128, seconds=seconds)
+    rate, p99 = results["per_s"], results["p99_ms"]
     return [
         Row(
             "single durable reports",
             "2,750-4,400/s, p99 36-75 ms",
             ">= 3,000/s, p99 <= 150 ms, 10 min",
             f"{rate:,.0f}/s, p99 {p99:.0f} ms, {seconds} s",
-            rate >= 3000 and p99 <= 150 and _all_taken(found),
-            found,
+            rate >= 3000 and p99 <= 150 and _all_accepted(results),
+            results,
         )
     ]
 
 
-def _all_taken(found: dict[str, Any]) -> bool:
-    return set(found["statuses"]) == {"200"} and not found["failures"] + found["broken"]
+def _all_accepted(results: dict[str, Any]) -> bool:
+    return set(results["statuses"]) == {"200"} and not results["failures"] + results["broken"]
 
 
 def batches(*, quick: bool) -> list[Row]:
@@ -57,8 +57,8 @@ def batches(*, quick: bool) -> list[Row]:
     for rows in (0, stored):
         with folder() as where, running(where, rows) as process:
             for size in (50, 100):
-                found = loaded(process, batch=size, connections=8, seconds=seconds)
-                rates[rows, size] = found["per_s"]
+                results = loaded(process, batch=size, connections=8, seconds=seconds)
+                rates[rows, size] = results["per_s"]
     empty, size = min(rates[0, 50], rates[0, 100]), filled(stored).stat().st_size
     share = min(rates[stored, size] / rates[0, size] for size in (50, 100))
     figures = {f"{rows} rows, batches of {size}": rate for (rows, size), rate in rates.items()}
@@ -84,11 +84,11 @@ def batches(*, quick: bool) -> list[Row]:
 
 
 def fuzz(*, quick: bool) -> list[Row]:
-    """The requests of tests/collector/test_fuzz.py, on its own two small tasks."""
+    """Run the requests of tests/collector/test_fuzz.py on its two small tasks."""
     path = HERE.parent / "tests" / "collector" / "test_fuzz.py"
-    found = importlib.util.spec_from_file_location("fuzzing", path)
-    fuzzing: Any = importlib.util.module_from_spec(found)  # type: ignore[arg-type]
-    found.loader.exec_module(fuzzing)  # type: ignore[union-attr]
+    spec = importlib.util.spec_from_file_location("fuzzing", path)
+    fuzzing: Any = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
+    spec.loader.exec_module(fuzzing)  # type: ignore[union-attr]
     raw, examples = (200, 5) if quick else (4500, 220)
     with folder() as where:
         place = str(where / "collector.sqlite")
@@ -98,19 +98,19 @@ def fuzz(*, quick: bool) -> list[Row]:
             before = fuzzing.resident_kib(process)
             worst = fuzzing.sent_raw(process.address, raw)
             try:
-                asked = fuzzing.asked_by_schema(process.address, examples)
+                n_by_schema = fuzzing.asked_by_schema(process.address, examples)
             except AssertionError:
-                asked, worst = 0, 500
-            grown = (fuzzing.resident_kib(process) - before) / 1024
-    count = raw + raw // 9 + asked
+                n_by_schema, worst = 0, 500
+            growth_mib = (fuzzing.resident_kib(process) - before) / 1024
+    count = raw + raw // 9 + n_by_schema
     return [
         Row(
             "fuzzed requests",
             "-",
             "7,000, 0 answers >= 500, memory steady",
-            f"{count:,}, {'none' if worst < 500 else 'some'} >= 500, {grown:+.0f} MiB",
-            worst < 500 and grown < 64,
-            {"requests": count, "worst_status": worst, "grown_mib": grown},
+            f"{count:,}, {'none' if worst < 500 else 'some'} >= 500, {growth_mib:+.0f} MiB",
+            worst < 500 and growth_mib < 64,
+            {"requests": count, "worst_status": worst, "grown_mib": growth_mib},
         )
     ]
 
@@ -118,57 +118,57 @@ def fuzz(*, quick: bool) -> list[Row]:
 def slow(*, quick: bool) -> list[Row]:
     seconds, count = 3 if quick else 30, 1000
     with folder() as where, running(where) as process:
-        how = {"batch": 1, "connections": 32, "seconds": seconds}
-        before = loaded(process, **how)["p99_ms"]
+        options = {"batch": 1, "connections": 32, "seconds": seconds}
+        before = loaded(process, **options)["p99_ms"]
         address = ("127.0.0.1", process.address.port)
         idle = [socket.create_connection(address) for _ in range(count)]
-        for each in idle:
-            each.sendall(b"POST /tasks/x/reports HTTP/1.1\r\nx-slow: ")
-        senders = started(process, **how)
-        while senders.poll() is None:  # a byte now and then, and anew when they are cut off
+        for connection in idle:
+            connection.sendall(b"POST /tasks/x/reports HTTP/1.1\r\nx-slow: ")
+        senders = started(process, **options)
+        while senders.poll() is None:  # send a byte now and then, and reconnect when cut off
             time.sleep(0.5)
-            for k, each in enumerate(idle):
+            for k, connection in enumerate(idle):
                 try:
-                    each.sendall(b"x")
+                    connection.sendall(b"x")
                 except OSError:
-                    each.close()
+                    connection.close()
                     idle[k] = socket.create_connection(address)
-        found = json.loads(senders.communicate()[0])
-        for each in idle:
-            each.close()
-    after = found["p99_ms"]
+        results = json.loads(senders.communicate()[0])
+        for connection in idle:
+            connection.close()
+    after = results["p99_ms"]
     return [
         Row(
             f"{count:,} slow connections",
             "-",
             "honest p99 at most doubled",
             f"p99 {before:.0f} ms without, {after:.0f} ms with",
-            after <= 2 * before and _all_taken(found),
-            {"before_ms": before, **found},
+            after <= 2 * before and _all_accepted(results),
+            {"before_ms": before, **results},
         )
     ]
 
 
 def overload(*, quick: bool) -> list[Row]:
-    """Three times as much as it takes, sent however many are answered."""
+    """Send three times the measured capacity, whatever the replies are."""
     seconds = 4 if quick else 60
     with folder() as where, running(where) as process:
-        taken = loaded(process, batch=50, connections=8, seconds=seconds / 4)
-        how = {"batch": 50, "connections": 1500, "pause_s": 1.0}
-        found = loaded(process, **how, seconds=seconds, per_s=3 * taken["per_s"])
-        again_s = normal_again_s(process)
-        lost = _lost(where, taken["acknowledged"] + found["acknowledged"])
-    statuses = found["statuses"]
-    is_calm = set(statuses) <= {"200", "429", "503", "507"} and again_s <= 10
+        capacity = loaded(process, batch=50, connections=8, seconds=seconds / 4)
+        options = {"batch": 50, "connections": 1500, "pause_s": 1.0}
+        results = loaded(process, **options, seconds=seconds, per_s=3 * capacity["per_s"])
+        recovery_s = normal_again_s(process)
+        lost = _lost(where, capacity["acknowledged"] + results["acknowledged"])
+    statuses = results["statuses"]
+    is_calm = set(statuses) <= {"200", "429", "503", "507"} and recovery_s <= 10
     return [
         Row(
             "overload: 3 x as many, in batches of 50",
             "-",
             "only 429/503/507, 0 lost, normal in 10 s",
-            f"{found['offered'] / seconds:,.0f}/s sent, {found['per_s']:,.0f}/s taken: "
-            f"{listed(statuses)}; {lost} lost, normal in {again_s:.1f} s",
+            f"{results['offered'] / seconds:,.0f}/s sent, {results['per_s']:,.0f}/s accepted: "
+            f"{listed(statuses)}; {lost} lost, normal in {recovery_s:.1f} s",
             is_calm and not lost,
-            {**found, "capacity_per_s": taken["per_s"], "normal_s": again_s},
+            {**results, "capacity_per_s": capacity["per_s"], "normal_s": recovery_s},
         )
     ]
 
@@ -193,30 +193,30 @@ def small_disk(mebibytes: int) -> Iterator[Path]:
 
 
 def disk_full(*, quick: bool) -> list[Row]:
-    """A disk of 400 MiB, of which all but 50 are taken and given back: 256 must stay free."""
-    what, goal = "disk full", "only 507, 0 lost, normal in 10 s"
+    """A disk of 400 MiB is filled to less than the 256 MiB that must stay free, then freed."""
+    label, goal = "disk full", "only 507, 0 lost, normal in 10 s"
     seconds = 2 if quick else 20
     try:
         with small_disk(400) as where, running(where) as process:
-            good = loaded(process, batch=10, connections=16, seconds=seconds)
+            before = loaded(process, batch=10, connections=16, seconds=seconds)
             ballast = where / "ballast"
             ballast.write_bytes(bytes(200 * 2**20))
             time.sleep(1)
             full = loaded(process, batch=10, connections=16, seconds=seconds)
             ballast.unlink()
-            again_s = normal_again_s(process)
-            lost = _lost(where, good["acknowledged"] + full["acknowledged"])
+            recovery_s = normal_again_s(process)
+            lost = _lost(where, before["acknowledged"] + full["acknowledged"])
     except PermissionError as refusal:
-        return [Row(what, "-", goal, str(refusal), is_met=False)]
+        return [Row(label, "-", goal, str(refusal), is_met=False)]
     statuses = full["statuses"]
     return [
         Row(
-            what,
+            label,
             "-",
             goal,
-            f"{listed(statuses)}; {lost} lost, normal in {again_s:.1f} s",
-            set(statuses) == {"507"} and not lost and again_s <= 10,
-            {"normal_s": again_s, "statuses": statuses},
+            f"{listed(statuses)}; {lost} lost, normal in {recovery_s:.1f} s",
+            set(statuses) == {"507"} and not lost and recovery_s <= 10,
+            {"normal_s": recovery_s, "statuses": statuses},
         )
     ]
 
@@ -225,23 +225,23 @@ def hotspots(*, quick: bool) -> list[Row]:
     rows = 100_000 if quick else 10 * MILLION
     path = f"/tasks/{task_kit().task.id}/collection_jobs"
     with folder() as where, running(where, rows) as process:
-        question, spent_s = {"question": {"kind": "hotspots"}}, []
+        content, seconds = {"query": {"kind": "hotspots"}}, []
         for _ in range(2):
             began_s = time.monotonic()
-            job = process.address.post(path, question, "analyst").headers["location"]
+            job = process.address.post(path, content, "analyst").headers["location"]
             while (reply := process.address.ask("GET", job, role="analyst")).status == 202:
                 time.sleep(0.05)
-            spent_s.append(time.monotonic() - began_s)
+            seconds.append(time.monotonic() - began_s)
         if reply.json["status"] != "done":
-            raise RuntimeError(f"the question must be answered, and was {reply.body[:300]!r}")
+            raise RuntimeError(f"the query must be answered, got {reply.body[:300]!r}")
     return [
         Row(
             f"hotspots of {rows / MILLION:g} M reports",
             "-",
             "first <= 10 s, again <= 0.2 s",
-            f"first {spent_s[0]:.1f} s, again {spent_s[1]:.3f} s",
-            spent_s[0] <= 10 and spent_s[1] <= 0.2,
-            {"first_s": spent_s[0], "again_s": spent_s[1]},
+            f"first {seconds[0]:.1f} s, again {seconds[1]:.3f} s",
+            seconds[0] <= 10 and seconds[1] <= 0.2,
+            {"first_s": seconds[0], "again_s": seconds[1]},
         )
     ]
 

@@ -1,4 +1,4 @@
-"""A collector that runs, on a store that may be full, and senders beside it."""
+"""Run a collector on an empty or filled store, with senders in other processes."""
 
 import atexit
 import json
@@ -30,7 +30,7 @@ HERE = Path(__file__).resolve().parent
 PLACES, TRIPS = 1000, 20_000
 MILLION = 1_000_000
 STORES = "NOMADP_BENCH_STORES"
-"""A folder in which filled stores are kept for the next run; by default they are not."""
+"""The variable that names a folder for filled stores, so that later runs can use them."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Row:
     what: str
     probe: str
     goal: str
-    said: str
+    measured: str
     is_met: bool
     figures: dict[str, Any] = field(default_factory=dict)
 
@@ -69,7 +69,7 @@ def task_kit() -> TaskBundle:
 
 @cache
 def released() -> Any:
-    """The numbers that people's journeys led to, drawn from a seed."""
+    """Codeword indices of simulated reports, drawn from a seed."""
     city = nomadp.synthetic_city(seed=1, places=PLACES, trips=TRIPS)
     journeys = city.trajectories.resampled(4)
     randomness = nomadp.SeededRandom(1)
@@ -78,21 +78,21 @@ def released() -> Any:
 
 @contextmanager
 def folder() -> Iterator[Path]:
-    made = Path(tempfile.mkdtemp(prefix="nomadp-bench-"))
+    path = Path(tempfile.mkdtemp(prefix="nomadp-bench-"))
     try:
-        yield made
+        yield path
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(path, ignore_errors=True)
 
 
 @contextmanager
 def running(where: Path, rows: int = 0) -> Iterator[Process]:
-    """A collector, on a store that has so many reports already."""
+    """Run a collector on a store with this many reports."""
     place = where / "collector.sqlite"
     if rows:
         shutil.copy(filled(rows), place)
         with place.open("rb+") as copy:
-            os.fsync(copy.fileno())  # else the first commits would wait for all of it
+            os.fsync(copy.fileno())  # otherwise the first commits would wait for the flush
     else:
         prepared(open_store(str(place)), task_kit())
     with Process(str(place), where) as process:
@@ -101,24 +101,24 @@ def running(where: Path, rows: int = 0) -> Iterator[Process]:
 
 
 def filled(rows: int) -> Path:
-    """A store with so many reports, made once: that takes minutes."""
-    kept = Path(os.environ.get(STORES) or _until_the_end())
-    kept.mkdir(parents=True, exist_ok=True)
-    made = kept / f"{task_kit().task.id}-{rows}.sqlite"
-    if not made.exists():
-        part = made.with_suffix(".part")
+    """A store with this many reports. It is filled once, which takes minutes."""
+    stores = Path(os.environ.get(STORES) or _temporary_folder())
+    stores.mkdir(parents=True, exist_ok=True)
+    path = stores / f"{task_kit().task.id}-{rows}.sqlite"
+    if not path.exists():
+        part = path.with_suffix(".part")
         part.unlink(missing_ok=True)
         prepared(open_store(str(part)), task_kit())
         fill(str(part), rows)
-        part.replace(made)
-    return made
+        part.replace(path)
+    return path
 
 
 @cache
-def _until_the_end() -> str:
-    made = tempfile.mkdtemp(prefix="nomadp-bench-")
-    atexit.register(shutil.rmtree, made, ignore_errors=True)
-    return made
+def _temporary_folder() -> str:
+    path = tempfile.mkdtemp(prefix="nomadp-bench-")
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return path
 
 
 def fill(place: str, rows: int, at_once: int = 250_000) -> None:
@@ -128,17 +128,17 @@ def fill(place: str, rows: int, at_once: int = 250_000) -> None:
         raw = rng.bytes(16 * count)
         ids = sorted(raw[k : k + 16] for k in range(0, len(raw), 16))
         numbers = rng.choice(released(), (len(ids), 1))
-        values = [task_kit().code.raw((int(each),)) for each in numbers[:, 0]]
+        values = [task_kit().code.raw((int(index),)) for index in numbers[:, 0]]
         epochs = [today()] * len(ids)
         connection.write([Arrivals(1, ids, epochs, values, numbers)], lambda _: {})
     connection.close()
 
 
-def loaded(process: Process, **how: Any) -> dict[str, Any]:
-    """What a process of senders measured."""
-    done = started(process, **how).communicate()[0]
-    found: dict[str, Any] = json.loads(done)
-    return found
+def loaded(process: Process, **options: Any) -> dict[str, Any]:
+    """Run a load generator and return its results."""
+    output = started(process, **options).communicate()[0]
+    results: dict[str, Any] = json.loads(output)
+    return results
 
 
 def started(process: Process, **how: Any) -> "subprocess.Popen[bytes]":
@@ -147,25 +147,25 @@ def started(process: Process, **how: Any) -> "subprocess.Popen[bytes]":
         "port": process.address.port,
         "task": task_kit().task.id,
         "epoch": today(),
-        "values": [code.text((int(each),)) for each in values],
+        "values": [code.text((int(index),)) for index in values],
         **how,
     }
-    with tempfile.TemporaryFile() as said:
-        said.write(json.dumps(options).encode())
-        said.seek(0)
+    with tempfile.TemporaryFile() as stdin:
+        stdin.write(json.dumps(options).encode())
+        stdin.seek(0)
         return subprocess.Popen(
             [sys.executable, str(HERE / "collector_load.py")],
-            stdin=said,
+            stdin=stdin,
             stdout=subprocess.PIPE,
         )
 
 
 def normal_again_s(process: Process) -> float:
-    """How long until a single report is taken in a tenth of a second."""
+    """The time until a collector accepts single reports within 0.1 s again."""
     began_s = time.monotonic()
     while True:
-        found = loaded(process, batch=1, connections=4, seconds=0.5)
-        if set(found["statuses"]) == {"200"} and found["p99_ms"] < 100:
+        results = loaded(process, batch=1, connections=4, seconds=0.5)
+        if set(results["statuses"]) == {"200"} and results["p99_ms"] < 100:
             return time.monotonic() - began_s
         if time.monotonic() - began_s > 60:
             return float("inf")

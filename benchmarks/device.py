@@ -1,8 +1,8 @@
-"""What a device costs: the time to import and to report, and the size of its install.
+"""The cost of the client on a device: import time, report time and install size.
 
-python benchmarks/device.py [--install]     --install makes an empty environment and measures it
+python benchmarks/device.py [--install]     --install also measures a new environment
 
-The install is that of the base package, without extras, from the index that pip is set up for.
+Installs the base package without extras, from the index that pip is configured for.
 """
 
 import argparse
@@ -30,17 +30,17 @@ with nomadp.client.Client(sys.argv[1]) as client:
 
 
 def best_s(*arguments: str) -> float:
-    """Of several runs the quickest: what else the machine does is not what is measured."""
-    found = []
+    """The shortest time of several runs, which is the least affected by other load."""
+    seconds = []
     for _ in range(RUNS):
         began = time.perf_counter()
         subprocess.run([sys.executable, *arguments], check=True)
-        found.append(time.perf_counter() - began)
-    return min(found)
+        seconds.append(time.perf_counter() - began)
+    return min(seconds)
 
 
 def report_s() -> tuple[float, float]:
-    """Of a whole process that reports once, and of one more report in the same process."""
+    """The time of a process that reports once, and of another report in a running process."""
     from nomadp.client import Client
 
     first = atlas_bundle("first", epsilon="1/10", reports_per_contributor=366)
@@ -60,14 +60,14 @@ def report_s() -> tuple[float, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--install", action="store_true")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     bare, client = best_s("-c", "pass"), best_s("-c", "import nomadp.client")
-    whole, more = report_s()
+    whole, another = report_s()
     print(f"python alone                 {bare:8.3f} s")
     print(f"import nomadp.client         {client - bare:8.3f} s more")
     print(f"a process that reports once  {whole:8.3f} s")
-    print(f"one more durable report      {more * 1e3:8.1f} ms")
-    if asked.install:
+    print(f"one more durable report      {another * 1e3:8.1f} ms")
+    if options.install:
         with tempfile.TemporaryDirectory() as folder:
             sizes = installed_mib(built_wheel(Path(folder)))
         for name, mib in sorted(sizes.items(), key=lambda item: -item[1]):

@@ -1,9 +1,9 @@
-"""Measure what docs/differences.md says, and write it to docs/measured.json.
+"""Measure the values in docs/differences.md and write them to docs/measured.json.
 
     python benchmarks/differences.py            about four minutes on two cores
 
-Everything is measured on the seeded synthetic city, except the floors of the paper's four
-sets, which need the data (NOMADP_DATA or ../shared/data) and are left as they were without.
+Everything is measured on the seeded synthetic city, except the constant answers on the paper's
+four sets. They need the data (NOMADP_DATA or ../shared/data), and do not change without it.
 """
 
 import json
@@ -36,7 +36,7 @@ PAPER_SETS = ("nyc", "chi", "cle", "cps")
 
 
 class GlobalScale(AnchoredPivotSampling):
-    """ATP with the whole set's diameter as its scale, as the paper has it."""
+    """ATP with the diameter of the whole set as its scale, as in the paper."""
 
     def _disc(self, disc: Disc) -> Region:
         return Region(super()._disc(disc).domain, self.locations.diameter_km)
@@ -44,7 +44,7 @@ class GlobalScale(AnchoredPivotSampling):
 
 def error(mechanism, trajectories, runs=RUNS) -> str:
     """Mean normalised error over seeded runs, with its standard error over the runs."""
-    found = [
+    errors = [
         scores(
             mechanism.locations,
             trajectories,
@@ -54,7 +54,7 @@ def error(mechanism, trajectories, runs=RUNS) -> str:
         ).normalised_error
         for seed in range(runs)
     ]
-    return f"{np.mean(found):.4f}"
+    return f"{np.mean(errors):.4f}"
 
 
 def audited() -> dict[str, str]:
@@ -84,17 +84,17 @@ def on_the_city() -> dict[str, str]:
     city = synthetic_city(seed=1, places=1000, trips=2000)
     places, trips = city.locations, city.trajectories
 
-    def tried(name, **options):
+    def ne(name, **options):
         return error(make_mechanism(name, places, 4, **options), trips)
 
-    strict, coarse = tried("atp"), tried("atp", resolution=64)
-    whole = error(GlobalScale(locations=places, epsilon=4), trips)
+    strict, coarse = ne("atp"), ne("atp", resolution=64)
+    global_scale = error(GlobalScale(locations=places, epsilon=4), trips)
     merges = ("coin", "direction", "first-index")
     return {
-        "union-ne": f"{tried('tp')} against {tried('tp-as-published-not-private')}",
+        "union-ne": f"{ne('tp')} against {ne('tp-as-published-not-private')}",
         "resolution-ne": f"{strict} against {coarse}",
-        "merge-ne": ", ".join(f"{m} {tried('atp', merge=m)}" for m in merges),
-        "span-ne": f"{strict} against {whole}",
+        "merge-ne": ", ".join(f"{m} {ne('atp', merge=m)}" for m in merges),
+        "span-ne": f"{strict} against {global_scale}",
         "eq11-negative": printed_form_below_zero(places),
         "sample-ne": f"{strict} against {as_a_large_set(places, trips)}",
     }
@@ -110,7 +110,7 @@ def as_a_large_set(places, trips) -> str:
 
 
 def printed_form_below_zero(places) -> str:
-    """Share of anchors and reported cells that the printed factor of Eq. 11 sends below 0."""
+    """The share of anchors and cells for which the printed factor of Eq. 11 is below 0."""
     mechanism = AnchoredPivotSampling(locations=places, epsilon=1)
     channel = SquareWave(64, mechanism.split(5).shares(1)["radius"])
     share, width = float(channel.share), channel.reach / channel.resolution
@@ -138,22 +138,22 @@ def floors() -> dict[str, str]:
     folder = Path(os.environ.get("NOMADP_DATA", ROOT.parent / "shared" / "data"))
     if not folder.is_dir():
         return {}
-    told = []
+    lines = []
     for name in PAPER_SETS:
         places = read_locations(folder / name / "locations.csv")
         trips, _ = read_trajectories(folder / name / "trajectories.csv", places)
         constant = constant_answer(places, trips).normalised_error
         best = min(error(make_mechanism(m, places, 10), trips, runs=1) for m in ("exp", "atp"))
-        told.append(f"{name.upper()} {best} against {constant:.4f}")
-    return {"floors": ", ".join(told)}
+        lines.append(f"{name.upper()} {best} against {constant:.4f}")
+    return {"floors": ", ".join(lines)}
 
 
 def main() -> None:
     known = json.loads(MEASURED.read_text()) if MEASURED.exists() else {}
     for measure in (audited, on_the_city, floors):
-        found = measure()
-        known.update(found)
-        for name, value in found.items():
+        values = measure()
+        known.update(values)
+        for name, value in values.items():
             print(f"{name}: {value}", flush=True)
     MEASURED.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n")
 

@@ -1,15 +1,15 @@
-"""What the collector's estimates are worth, mechanism against mechanism.
+"""The error of the collector's estimates, by mechanism.
 
 python benchmarks/estimates.py RESULTS [--data DIR] [--sets chi,city] [--again atlas] [--quick]
-        [--only atlas]      the others keep the rows that docs/measured.json has of them
-python benchmarks/estimates_tables.py RESULTS     values into docs/measured.json
-python docs/generate.py                           values into the documents
+        [--only atlas]      the other mechanisms keep their rows in docs/measured.json
+python benchmarks/estimates_tables.py RESULTS     write docs/measured.json
+python docs/generate.py                           update the documents
 
-Everything in ATLAS was chosen on one half of each data set; here the other half reports, with
-seeds used for nothing else. The new city and the new scatter were made for this measurement
-and nothing was chosen on them, nor on the new tracks: long ones, of which ATLAS alone tells
-anything, and alone is measured. Work that is done is kept in RESULTS and not repeated, but for
-the mechanisms named by --again.
+The parameters of ATLAS were chosen on one half of each data set. This uses the held-out half,
+with seeds that are used for nothing else. The new city, the new scatter and the new tracks were
+only generated for this measurement. The tracks are long, and only ATLAS reports long tracks, so
+only ATLAS is measured on them. RESULTS keeps finished work, which is not repeated except for
+the mechanisms in --again.
 """
 
 import argparse
@@ -38,9 +38,9 @@ from nomadp.trajectory import TrajectorySet
 EPSILONS = ("1", "2", "4", "6", "8", "10")
 COUNTED_AT = ("4", "8")
 DECODED = ("atlas", "brr", "l-srr", "exp")
-"""Reports of these are decoded one by one, with a flat and with a learned prior."""
+"""Mechanisms whose reports are decoded one by one, with a uniform and a fitted prior."""
 PIVOTS = ("tp", "atp")
-"""What these release is decoded for fewer trips: it takes 0.1 s each."""
+"""Mechanisms whose transcripts are decoded for fewer trips, because each takes 0.1 s."""
 RAW = ("ngram",)
 MECHANISMS = (*DECODED, *PIVOTS, *RAW)
 PAPER_SETS = ("nyc", "chi", "cle", "cps")
@@ -55,7 +55,7 @@ RATIO_DRAWS = 5
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A data set: those who report, and others like them for comparison."""
+    """A data set: trajectories that are reported, and the other half for comparison."""
 
     name: str
     locations: LocationSet
@@ -73,7 +73,7 @@ class Subject:
         return 0.25 if self.locations.diameter_km < 10 else 1.0
 
     def scores(self, answers: Any, true: TrajectorySet | None = None) -> dict[str, float]:
-        """The normalised error, and how many points are near their truth, in percent."""
+        """The normalised error, and the percentage of points near the true ones."""
         true = self.true if true is None else true
         reported = TrajectorySet(true.offsets, answers, true.tids)
         error = error_km_each(self.locations, true, reported) / self.locations.diameter_km
@@ -106,7 +106,7 @@ def _paper_set(folder: Path | None, name: str) -> tuple[LocationSet, TrajectoryS
 
 
 def _scatter() -> tuple[LocationSet, TrajectorySet]:
-    """Towns of unequal size in a plain, and people who mostly stay around theirs."""
+    """Towns of unequal size, and trips that mostly stay near a town."""
     rng = np.random.default_rng(SEED)
     towns = rng.uniform((46.0, 8.0), (46.6, 8.9), (12, 2))
     size = rng.dirichlet(np.full(12, 0.8))
@@ -116,69 +116,71 @@ def _scatter() -> tuple[LocationSet, TrajectorySet]:
     appeal = rng.pareto(1.5, 700) + 0.1
     trips = []
     for length in rng.integers(2, 7, 3000).tolist():
-        here = [int(rng.choice(700, p=appeal / appeal.sum()))]
-        while len(here) < length:
-            pull = appeal * np.exp(-locations.distances_km(here[-1]) / 6)
-            here.append(int(rng.choice(700, p=pull / pull.sum())))
-        trips.append(here)
+        trip = [int(rng.choice(700, p=appeal / appeal.sum()))]
+        while len(trip) < length:
+            pull = appeal * np.exp(-locations.distances_km(trip[-1]) / 6)
+            trip.append(int(rng.choice(700, p=pull / pull.sum())))
+        trips.append(trip)
     return locations, TrajectorySet.from_lists(trips, size=700)
 
 
 def _tracks(*, quick: bool) -> tuple[LocationSet, TrajectorySet]:
-    """People who walk and ride through a city, a point every so often, as receivers see it."""
+    """Noisy GPS tracks of people who walk and ride through a city."""
     rows: list[Any] = []
     for k, length in enumerate(TRACK_LENGTHS):
         count = (100 if quick else TRACKS) // len(TRACK_LENGTHS)
-        locations, some = gps_tracks(1000, count, length, SEED + k, SEED + 1)
-        rows += list(some)
+        locations, tracks = gps_tracks(1000, count, length, SEED + k, SEED + 1)
+        rows += list(tracks)
     return locations, TrajectorySet.from_lists(rows, size=len(locations))
 
 
 def measure(
     subject: Subject, epsilon: str, known: dict[str, Any], names: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Scores by estimate; of a sample of trips where transcripts are decoded."""
-    found = {part: dict(known.get(part, {})) for part in ("all", "sample", "counts", "cover")}
+    """Scores by estimate; decoding transcripts uses only a sample of trips."""
+    results = {part: dict(known.get(part, {})) for part in ("all", "sample", "counts", "cover")}
     medoid = subject.locations.medoid
-    found["all"]["constant"] = subject.scores(np.full(len(subject.true.locations), medoid))
+    results["all"]["constant"] = subject.scores(np.full(len(subject.true.locations), medoid))
     constant = np.full(len(subject.sample.locations), medoid)
-    found["sample"]["constant"] = subject.scores(constant, subject.sample)
+    results["sample"]["constant"] = subject.scores(constant, subject.sample)
     for name in names:
         mechanism = make_mechanism(name, subject.locations, epsilon)
         reports = perturb_set(mechanism, subject.true, SeededRandom(SEED), **LINKED)
-        found["all"][f"{name} reported"] = subject.scores(reports.locations)
+        results["all"][f"{name} reported"] = subject.scores(reports.locations)
         if name in DECODED:
-            _decoded(subject, mechanism, reports, found)
+            _decoded(subject, mechanism, reports, results)
         if name in PIVOTS:
-            asked = mechanism, subject.sample, SeededRandom(SEED)
-            released = perturb_set(*asked, transcripts=True, keep_tids=True)
+            arguments = mechanism, subject.sample, SeededRandom(SEED)
+            released = perturb_set(*arguments, transcripts=True, keep_tids=True)
             answers = decode_released(mechanism, released)[1].locations
-            found["sample"][f"{name} decoded"] = subject.scores(answers, subject.sample)
+            results["sample"][f"{name} decoded"] = subject.scores(answers, subject.sample)
         if epsilon in COUNTED_AT and subject.name != NEW_TRACKS:
             from estimates_counts import counted
 
-            found["counts"].update(counted(subject, mechanism, reports))
-    return found
+            results["counts"].update(counted(subject, mechanism, reports))
+    return results
 
 
 def ratios(name: str, folder: Path | None) -> dict[str, Any]:
-    """Errors of strict ATP, and of ATLAS decoded, over all trips, `RATIO_DRAWS` times each."""
+    """Errors of strict ATP and decoded ATLAS over all trips, with `RATIO_DRAWS` draws each."""
     locations, true = _paper_set(folder, name)
-    often = true.select(np.tile(np.arange(len(true)), RATIO_DRAWS))
-    often = TrajectorySet(often.offsets, often.locations, tuple(map(str, range(len(often)))))
-    whole, found = Subject(name, locations, often, often), {}
+    repeated = true.select(np.tile(np.arange(len(true)), RATIO_DRAWS))
+    repeated = TrajectorySet(
+        repeated.offsets, repeated.locations, tuple(map(str, range(len(repeated))))
+    )
+    everything, errors = Subject(name, locations, repeated, repeated), {}
     for epsilon in ("4", "10"):
         atp = make_mechanism("atp", locations, epsilon)
-        theirs = perturb_set(atp, often, SeededRandom(SEED + 1), **LINKED)
+        theirs = perturb_set(atp, repeated, SeededRandom(SEED + 1), **LINKED)
         atlas = make_mechanism("atlas", locations, epsilon)
-        answers = decode(atlas, perturb_set(atlas, often, SeededRandom(SEED + 1), **LINKED))
-        ours = whole.scores(answers.locations)
-        found[epsilon] = [whole.scores(theirs.locations)["ne"], ours["ne"], ours["prq"]]
-    return found
+        answers = decode(atlas, perturb_set(atlas, repeated, SeededRandom(SEED + 1), **LINKED))
+        ours = everything.scores(answers.locations)
+        errors[epsilon] = [everything.scores(theirs.locations)["ne"], ours["ne"], ours["prq"]]
+    return errors
 
 
 def _decoded(
-    subject: Subject, mechanism: Mechanism, reports: AnyReports, found: dict[str, Any]
+    subject: Subject, mechanism: Mechanism, reports: AnyReports, results: dict[str, Any]
 ) -> None:
     priors: dict[str, Prior | None] = {
         "decoded": None,
@@ -186,15 +188,17 @@ def _decoded(
     }
     for kind, prior in priors.items():
         estimate = decode(mechanism, reports, prior)
-        found["all"][f"{mechanism.name} {kind}"] = subject.scores(estimate.locations)
-        away = subject.locations.distances_between_km(
+        results["all"][f"{mechanism.name} {kind}"] = subject.scores(estimate.locations)
+        distance_km = subject.locations.distances_between_km(
             subject.true.locations, estimate.locations
         )
-        found["cover"][f"{mechanism.name} {kind}"] = float((away <= estimate.radius_km).mean())
+        results["cover"][f"{mechanism.name} {kind}"] = float(
+            (distance_km <= estimate.radius_km).mean()
+        )
         if mechanism.name == "atlas":
             same = perturb_set(mechanism, subject.sample, SeededRandom(SEED), **LINKED)
             answers = decode(mechanism, same, prior).locations
-            found["sample"][f"atlas {kind}"] = subject.scores(answers, subject.sample)
+            results["sample"][f"atlas {kind}"] = subject.scores(answers, subject.sample)
 
 
 def main(args: list[str]) -> int:
@@ -203,33 +207,35 @@ def main(args: list[str]) -> int:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--sets")
     parser.add_argument("--epsilons", default=",".join(EPSILONS))
-    parser.add_argument("--again", default="", help="mechanisms whose law or decoder changed")
-    parser.add_argument("--only", default=",".join(MECHANISMS), help="mechanisms, by commas")
-    parser.add_argument("--quick", action="store_true")
-    asked = parser.parse_args(args)
-    names = (
-        asked.sets.split(",")
-        if asked.sets
-        else ((PAPER_SETS if asked.data else ()) + (*NEW_SETS, NEW_TRACKS))
+    parser.add_argument("--again", default="", help="mechanisms to measure again")
+    parser.add_argument(
+        "--only", default=",".join(MECHANISMS), help="mechanisms, comma-separated"
     )
-    asked.results.mkdir(parents=True, exist_ok=True)
+    parser.add_argument("--quick", action="store_true")
+    options = parser.parse_args(args)
+    names = (
+        options.sets.split(",")
+        if options.sets
+        else ((PAPER_SETS if options.data else ()) + (*NEW_SETS, NEW_TRACKS))
+    )
+    options.results.mkdir(parents=True, exist_ok=True)
     for name in names:
-        path = asked.results / f"{name}-ratios.json"
-        if name in PAPER_SETS and not asked.quick and not path.exists():
-            path.write_text(json.dumps(ratios(name, asked.data)))
-        one = None
-        for epsilon in asked.epsilons.split(","):
-            path = asked.results / f"{name}-{epsilon}.json"
+        path = options.results / f"{name}-ratios.json"
+        if name in PAPER_SETS and not options.quick and not path.exists():
+            path.write_text(json.dumps(ratios(name, options.data)))
+        loaded = None
+        for epsilon in options.epsilons.split(","):
+            path = options.results / f"{name}-{epsilon}.json"
             known = json.loads(path.read_text()) if path.exists() else {}
-            todo = tuple(filter(None, (asked.again if known else asked.only).split(",")))
+            todo = tuple(filter(None, (options.again if known else options.only).split(",")))
             if name == NEW_TRACKS:
-                todo = tuple(each for each in todo if each == "atlas")
+                todo = tuple(mechanism for mechanism in todo if mechanism == "atlas")
             if not todo:
                 continue
-            one = one or subject(name, asked.data, quick=asked.quick)
+            loaded = loaded or subject(name, options.data, quick=options.quick)
             print(f"{name}, epsilon {epsilon} ...", file=sys.stderr, flush=True)
             path.write_text(
-                json.dumps(measure(one, epsilon, known, todo), indent=1, sort_keys=True)
+                json.dumps(measure(loaded, epsilon, known, todo), indent=1, sort_keys=True)
             )
     return 0
 

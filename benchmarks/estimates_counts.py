@@ -1,4 +1,4 @@
-"""How well reports tell where people go: visits, density and trips, estimated and counted."""
+"""The error of visits, density and trips, as estimated or counted from reports."""
 
 from typing import Any
 
@@ -23,21 +23,21 @@ NORMAL_90 = 1.645
 def counted(
     subject: Any, mechanism: Mechanism, reports: TrajectorySet
 ) -> dict[str, dict[str, float]]:
-    """Scores of counting reports, and of estimates where the law allows them."""
+    """Scores of counted reports, and of estimates for mechanisms that support them."""
     truth = Truth(subject)
-    found = {
-        "flat": truth.scores(*_flat(subject.locations)),
+    results = {
+        "flat": truth.scores(*_baseline(subject.locations)),
         "other half": truth.scores(*_counts(subject.locations, subject.others)),
         "other half, 1 km": truth.scores(_smoothed(subject), None, None),
         f"{mechanism.name} counted": truth.scores(*_counts(subject.locations, reports)),
     }
     if mechanism.name in ("atlas", "brr", "l-srr", "exp"):
-        found[f"{mechanism.name} estimated"] = _estimated(truth, mechanism, reports)
-    return found
+        results[f"{mechanism.name} estimated"] = _estimated(truth, mechanism, reports)
+    return results
 
 
 class Truth:
-    """The true shares, and how far others are from them."""
+    """The true shares, and scores of other shares against them."""
 
     def __init__(self, subject: Any) -> None:
         self.visits, self.density, self.trips = _counts(subject.locations, subject.true)
@@ -48,37 +48,37 @@ class Truth:
         self.hot = np.flatnonzero(self.visits >= self.visits[order[HOTSPOTS - 1]])
 
     def scores(self, visits: Any, density: Any, trips: Any) -> dict[str, float]:
-        away = np.abs(visits - self.visits)
-        hottest = np.argsort(-visits, kind="stable")[:HOTSPOTS]  # of equal ones the first
-        found = {
-            "acd": float(self.points * away[self.popular].mean()),
-            "squared": float(1e4 * (away**2).sum()),
+        error = np.abs(visits - self.visits)
+        hottest = np.argsort(-visits, kind="stable")[:HOTSPOTS]  # ties by index
+        result = {
+            "acd": float(self.points * error[self.popular].mean()),
+            "squared": float(1e4 * (error**2).sum()),
             "recall": float(np.isin(hottest, self.hot).mean()),
         }
-        if np.ptp(visits) == 0:  # every choice of hotspots is as good
-            found["recall"] = len(self.hot) / len(visits)
+        if np.ptp(visits) == 0:  # all ties: the expected recall
+            result["recall"] = len(self.hot) / len(visits)
         if density is not None:
-            found["density"] = jensen_shannon(self.density, density)
+            result["density"] = jensen_shannon(self.density, density)
         if trips is not None:
-            found["trips"] = float(np.abs(trips - self.trips).sum())
-        return found
+            result["trips"] = float(np.abs(trips - self.trips).sum())
+        return result
 
 
 def _estimated(truth: Truth, mechanism: Mechanism, reports: AnyReports) -> dict[str, float]:
     groups, rng = groups_of(mechanism, reports), np.random.default_rng(1)
-    asked = bootstrap_fit(mechanism.locations, groups, rng)
-    visits, density = location_shares(asked), cell_shares(asked, DENSITY_GRID)
-    trips = trip_shares(asked, FLOW_GRID) if mechanism.name == "atlas" else None
-    found = truth.scores(visits.values, density.values, trips.values if trips else None)
-    found["kept"] = density.shrinkage_weight
-    found["cover"] = _covered(density, truth.density)
-    return found
+    model = bootstrap_fit(mechanism.locations, groups, rng)
+    visits, density = location_shares(model), cell_shares(model, DENSITY_GRID)
+    trips = trip_shares(model, FLOW_GRID) if mechanism.name == "atlas" else None
+    scores = truth.scores(visits.values, density.values, trips.values if trips else None)
+    scores["kept"] = density.shrinkage_weight
+    scores["cover"] = _covered(density, truth.density)
+    return scores
 
 
 def _covered(shares: Shares, true: Any) -> float:
-    """Of the cells that have locations, those whose 90 % interval holds the truth."""
-    held = np.abs(shares.values - true) <= NORMAL_90 * shares.std_error
-    return float(held[shares.baseline > 0].mean())
+    """The coverage of 90 % intervals, over the cells with locations."""
+    is_covered = np.abs(shares.values - true) <= NORMAL_90 * shares.std_error
+    return float(is_covered[shares.baseline > 0].mean())
 
 
 def _counts(locations: LocationSet, trajectories: TrajectorySet) -> tuple[Any, Any, Any]:
@@ -93,7 +93,7 @@ def _counts(locations: LocationSet, trajectories: TrajectorySet) -> tuple[Any, A
     return count / count.sum(), density / density.sum(), trips / trips.sum()
 
 
-def _flat(locations: LocationSet) -> tuple[Any, Any, Any]:
+def _baseline(locations: LocationSet) -> tuple[Any, Any, Any]:
     size = len(locations)
     density = np.bincount(UnitSquare(locations).cells(DENSITY_GRID), minlength=DENSITY_GRID**2)
     area = np.bincount(UnitSquare(locations).cells(FLOW_GRID), minlength=FLOW_GRID**2) / size
@@ -101,7 +101,7 @@ def _flat(locations: LocationSet) -> tuple[Any, Any, Any]:
 
 
 def _smoothed(subject: Any) -> Any:
-    """The other half's true visits, without noise, spread over the places within 1 km."""
+    """The true visits of the other half, smoothed over the locations within 1 km."""
     locations = subject.locations
     count = visit_counts(locations, subject.others).astype(float)
     around = [count[locations.within(i, 1.0)].mean() for i in range(len(locations))]

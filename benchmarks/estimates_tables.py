@@ -1,9 +1,9 @@
-"""Tables of what benchmarks/estimates.py measured, for docs/atlas.md.
+"""The tables of docs/atlas.md, from the results of benchmarks/estimates.py.
 
-python benchmarks/estimates_tables.py RESULTS     prints them; values into docs/measured.json
+python benchmarks/estimates_tables.py RESULTS     print them and write docs/measured.json
 
-Of mechanisms and sets that are not in RESULTS (estimates.py --only, --sets) docs/measured.json
-keeps what it has.
+Mechanisms and sets that are not in RESULTS (estimates.py --only, --sets) keep their values in
+docs/measured.json.
 """
 
 import json
@@ -20,7 +20,7 @@ LABELS = {name: name.upper() for name in (*PAPER_SETS, *DECODED, *PIVOTS, *RAW)}
     "new-scatter": "new scatter",
 }
 TIE = 0.001
-"""So much less counts as equal at epsilon 1 and 2."""
+"""Errors that differ by less count as equal at epsilon 1 and 2."""
 
 Results = dict[tuple[str, str], dict[str, Any]]
 
@@ -28,18 +28,18 @@ Results = dict[tuple[str, str], dict[str, Any]]
 def read(folder: Path) -> Results:
     names = (*PAPER_SETS, *NEW_SETS)
     paths = {(name, e): folder / f"{name}-{e}.json" for name in names for e in EPSILONS}
-    whole = {name for name in names if all(paths[name, e].exists() for e in EPSILONS)}
-    found = kept(json.loads(MEASURED.read_text()))
-    for key in found:
-        if key[0] not in whole:
+    complete = {name for name in names if all(paths[name, e].exists() for e in EPSILONS)}
+    results = published(json.loads(MEASURED.read_text()))
+    for key in results:
+        if key[0] not in complete:
             continue
         for part, scores in json.loads(paths[key].read_text()).items():
             for kind, value in scores.items():
                 if part == "cover":
-                    found[key][part][kind] = value
+                    results[key][part][kind] = value
                 else:
-                    found[key][part].setdefault(kind, {}).update(value)
-    return found
+                    results[key][part].setdefault(kind, {}).update(value)
+    return results
 
 
 SHOWN = (
@@ -51,40 +51,44 @@ SHOWN = (
         for it in ("acd", "recall", "density", "trips")
     ),
 )
-"""Tables that hold scores: their name, what of the results they show, and at which epsilons."""
+"""Tables of scores: the name, the part of the results, the score and the epsilons."""
 
 
-def kept(measured: dict[str, str]) -> Results:
-    """Scores as the tables have them, rounded."""
+def published(measured: dict[str, str]) -> Results:
+    """The rounded scores in the existing tables."""
     parts = ("all", "sample", "counts", "cover")
-    found: Results = {
+    results: Results = {
         (name, e): {part: {} for part in parts}
         for name in (*PAPER_SETS, *NEW_SETS)
         for e in EPSILONS
     }
-    named = {label: name for name, label in LABELS.items()}
+    name_of = {label: name for name, label in LABELS.items()}
     for table_name, part, score, epsilons in SHOWN:
         header, *rows = _cells(measured[table_name])
         for label, *cells in rows:
             first = max(
-                (one for one in named if label.startswith(f"{one} ")), key=len, default=""
+                (prefix for prefix in name_of if label.startswith(f"{prefix} ")),
+                key=len,
+                default="",
             )
-            kind = named[first] + label.removeprefix(first) if first else label
+            kind = name_of[first] + label.removeprefix(first) if first else label
             for column, cell in zip(header[1:], cells, strict=True):
                 for e, value in zip(epsilons, cell.split(), strict=False):
-                    scores = found[named[column], e][part].setdefault(kind, {})
+                    scores = results[name_of[column], e][part].setdefault(kind, {})
                     scores[score] = float(value)
     header, points, cells = _cells(measured["bayes-cover"])
     for k, column in enumerate(header[1:], 1):
         for e, value in zip(EPSILONS, points[k].split(), strict=True):
-            found[named[column], e]["cover"]["atlas learned"] = float(value) / 100
+            results[name_of[column], e]["cover"]["atlas learned"] = float(value) / 100
         for e, value in zip(("4", "8"), cells[k].split(), strict=True):
-            found[named[column], e]["counts"]["atlas estimated"]["cover"] = float(value) / 100
-    return found
+            results[name_of[column], e]["counts"]["atlas estimated"]["cover"] = (
+                float(value) / 100
+            )
+    return results
 
 
 def _cells(shown: str) -> list[list[str]]:
-    """The lines of a table as cells, its header first."""
+    """The cells of a table, with its header first."""
     lines = [line.strip("| ").split(" | ") for line in shown.split("\n")]
     header, _, *rows = (line for line in lines if len(line) > 1)
     return [header, *rows]
@@ -100,7 +104,7 @@ def sets(results: Results) -> list[str]:
 
 
 def errors(results: Results) -> str:
-    """NE of every estimate."""
+    """The NE of every estimate."""
     kinds = ["constant", *(f"{name} reported" for name in (*PIVOTS, *RAW))]
     for name in reversed(DECODED):
         kinds += [f"{name} {kind}" for kind in ("reported", "decoded", "learned")]
@@ -108,12 +112,12 @@ def errors(results: Results) -> str:
 
 
 def tracks(folder: Path) -> str:
-    """NE of ATLAS on long tracks."""
+    """The NE of ATLAS on long tracks."""
     if not (folder / f"{NEW_TRACKS}-{EPSILONS[-1]}.json").exists():
         return str(json.loads(MEASURED.read_text())["bayes-tracks"])
-    found = [json.loads((folder / f"{NEW_TRACKS}-{e}.json").read_text()) for e in EPSILONS]
+    results = [json.loads((folder / f"{NEW_TRACKS}-{e}.json").read_text()) for e in EPSILONS]
     rows = [
-        [_labelled(kind), *(_share(each["all"][kind]["ne"]) for each in found)]
+        [_labelled(kind), *(_share(cell["all"][kind]["ne"]) for cell in results)]
         for kind in (
             "constant",
             *(f"atlas {how}" for how in ("reported", "decoded", "learned")),
@@ -123,19 +127,19 @@ def tracks(folder: Path) -> str:
 
 
 def transcripts(results: Results) -> str:
-    """The same trips decoded from what TP and ATP release, and from ATLAS."""
+    """The NE of the same trips, decoded from transcripts of TP and ATP and from ATLAS."""
     kinds = ["constant", "tp decoded", "atp decoded", "atlas decoded", "atlas learned"]
     return _by_budget(results, kinds, lambda cell, kind: _share(cell["sample"][kind]["ne"]))
 
 
 def near(results: Results) -> str:
-    """How many points are near their truth."""
+    """The percentage of points near the true ones."""
     kinds = ["constant", "exp reported", "atp reported", "brr decoded", "atlas learned"]
     return _by_budget(results, kinds, lambda cell, kind: f"{cell['all'][kind]['prq']:.0f}")
 
 
 def _by_budget(results: Results, kinds: list[str], shown: Callable[[Any, str], str]) -> str:
-    """A row for each estimate, a column for each set; the budgets stand in one cell."""
+    """A row for each estimate, a column for each set, and all epsilons in one cell."""
     rows = [
         [_labelled(kind)]
         + [" ".join(shown(results[name, e], kind) for e in EPSILONS) for name in sets(results)]
@@ -149,26 +153,26 @@ def _share(value: float) -> str:
 
 
 def ratios(folder: Path) -> str:
-    """How many times less ATLAS errs than strict ATP, over all trips of a set."""
+    """The ratio of the errors of strict ATP and ATLAS, over all trips of a set."""
     header, *rows = _cells(json.loads(MEASURED.read_text())["bayes-ratios"])
     columns = dict(zip(header, zip(*rows, strict=True), strict=True))
     for name in PAPER_SETS:
         path = folder / f"{name}-ratios.json"
         if path.exists():
-            found = json.loads(path.read_text())
+            errors = json.loads(path.read_text())
             columns[LABELS[name]] = tuple(
-                cell for e in ("4", "10") for cell in _ratio(*found[e])
+                cell for e in ("4", "10") for cell in _ratio(*errors[e])
             )
     return table([*columns], [[*row] for row in zip(*columns.values(), strict=True)])
 
 
 def _ratio(atp: float, ne: float, near: float) -> tuple[str, ...]:
-    """Both errors, how many times less the second is, and how many points are near."""
+    """Both errors, their ratio, and the percentage of points near the true ones."""
     return f"{atp:.4f}"[1:], f"{ne:.4f}"[1:], f"{atp / ne:.2f}", f"{near:.1f} %"
 
 
 def counts(results: Results, score: str, digits: int) -> str:
-    """One score of visits, density or trips at epsilon 4 and 8."""
+    """A score of visits, density or trips at epsilon 4 and 8."""
     kinds = ["flat"]
     kinds += [f"{name} counted" for name in (*RAW, *PIVOTS, *reversed(DECODED))]
     kinds += [f"{name} estimated" for name in reversed(DECODED)]
@@ -189,7 +193,7 @@ def counts(results: Results, score: str, digits: int) -> str:
 
 
 def covered(results: Results) -> str:
-    """How often the 90 % radii of points, and the 90 % intervals of cells, hold the truth."""
+    """The coverage of the 90 % radii of points and of the 90 % intervals of cells."""
     points = [
         " ".join(
             f"{100 * results[name, e]['cover']['atlas learned']:.0f}"
@@ -206,19 +210,19 @@ def covered(results: Results) -> str:
         for name in sets(results)
     ]
     rows = [[f"points, ε = {', '.join(EPSILONS)}", *points], ["cells, ε = 4, 8", *cells]]
-    return table(["held by 90 %, in %", *map(LABELS.get, sets(results))], rows)
+    return table(["coverage of 90 %, in %", *map(LABELS.get, sets(results))], rows)
 
 
 def beaten(results: Results, kind: str) -> Iterator[str]:
-    """Where anything errs less than this estimate of ATLAS."""
-    for (name, e), found in results.items():
+    """Cases in which another estimate has a smaller error than this estimate of ATLAS."""
+    for (name, e), cell in results.items():
         slack = TIE if float(e) <= 2 else 0.0
         better = {}
         for trips in ("all", "sample"):
-            ours = found[trips][f"atlas {kind}"]["ne"]
+            ours = cell[trips][f"atlas {kind}"]["ne"]
             better |= {
                 other: f"{_labelled(other)} {scores['ne']:.4f} (ours {ours:.4f})"
-                for other, scores in found[trips].items()
+                for other, scores in cell[trips].items()
                 if not other.startswith("atlas") and scores["ne"] < ours - slack
             }
         if better:
@@ -226,23 +230,23 @@ def beaten(results: Results, kind: str) -> Iterator[str]:
 
 
 def outdone(results: Results) -> Iterator[str]:
-    """Where flat or another mechanism beats our estimates of visits or density."""
-    for (name, e), found in results.items():
-        ours = found["counts"].get("atlas estimated", {})
-        for score, words, digits in (("density", "density", 3), ("acd", "ACD", 2)):
+    """Cases in which the baseline or another mechanism is better for visits or density."""
+    for (name, e), cell in results.items():
+        ours = cell["counts"].get("atlas estimated", {})
+        for score, label, digits in (("density", "density", 3), ("acd", "ACD", 2)):
             better = [
                 f"{_labelled(other)} {scores[score]:.{digits}f}"
-                for other, scores in found["counts"].items()
+                for other, scores in cell["counts"].items()
                 if not other.startswith(("atlas", "other"))
                 and round(scores.get(score, 9e9), digits) < round(ours.get(score, 0.0), digits)
             ]
             if better:
-                where = f"{words}, {LABELS[name]} at ε = {e}, ours {ours[score]:.{digits}f}"
+                where = f"{label}, {LABELS[name]} at ε = {e}, ours {ours[score]:.{digits}f}"
                 yield f"{where}: {', '.join(better)}"
 
 
 def _labelled(kind: str) -> str:
-    """A kind of estimate in words; files of results have shorter ones."""
+    """The label of a kind of estimate, whose name in result files is shorter."""
     name, _, how = kind.partition(" ")
     how = {"learned": "fitted"}.get(how, how)
     return f"{LABELS[name]} {how}" if name in LABELS else {"flat": "baseline"}.get(kind, kind)
@@ -272,11 +276,11 @@ def facts(folder: Path) -> dict[str, str]:
 
 
 def main(args: list[str]) -> int:
-    found = facts(Path(args[0]))
-    for name, value in found.items():
+    tables = facts(Path(args[0]))
+    for name, value in tables.items():
         print(f"{name}{value}")
     known = json.loads(MEASURED.read_text())
-    known.update(found)
+    known.update(tables)
     MEASURED.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n")
     return 0
 

@@ -1,9 +1,9 @@
-"""How large an install is: of the base package, and what each extra adds to it.
+"""The install size of the base package and of each extra.
 
-python benchmarks/install.py        prints the table; values into docs/measured.json
+python benchmarks/install.py        print the table and write docs/measured.json
 
-Each is an empty environment into which pip installs the wheel, from the index that it is set
-up for. Sizes are those of the installed files, without bytecode, on this kind of machine.
+pip installs the wheel into empty environments, from the index it is configured for. Sizes are
+those of the installed files without bytecode, on this platform.
 """
 
 import json
@@ -39,18 +39,18 @@ def built_wheel(folder: Path) -> Path:
 
 
 def installed_mib(wheel: Path, extra: str | None = None) -> dict[str, float]:
-    """Of an environment with the package and one extra, by distribution."""
+    """The sizes of all distributions in an environment with the package and one extra."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         python = Path(folder) / ("Scripts/python" if os.name == "nt" else "bin/python")
         pip = [str(python), "-m", "pip", "--quiet", "--disable-pip-version-check"]
-        wanted = str(wheel) if extra is None else f"{wheel}[{extra}]"
-        subprocess.run([*pip, "install", "--no-compile", wanted], check=True)
+        requirement = str(wheel) if extra is None else f"{wheel}[{extra}]"
+        subprocess.run([*pip, "install", "--no-compile", requirement], check=True)
         sizes = subprocess.run(
             [str(python), "-c", SIZES], check=True, capture_output=True, text=True
         )
-        found = json.loads(sizes.stdout)
-        return {name: size / 2**20 for name, size in found.items() if name not in NOT_OURS}
+        by_name = json.loads(sizes.stdout)
+        return {name: size / 2**20 for name, size in by_name.items() if name not in NOT_OURS}
 
 
 def main() -> None:
@@ -60,11 +60,11 @@ def main() -> None:
         base = sum(installed_mib(wheel).values())
         rows.append(f"| `nomadp` | a device; perturbing, auditing, CSV | {base:.0f} MiB |")
         for extra in EXTRAS.values():
-            more = sum(installed_mib(wheel, extra.name).values()) - base
-            rows.append(f"| `nomadp[{extra.name}]` | {extra.gives} | {more:.0f} MiB more |")
+            added = sum(installed_mib(wheel, extra.name).values()) - base
+            rows.append(f"| `nomadp[{extra.name}]` | {extra.gives} | {added:.0f} MiB more |")
             print(rows[-1], flush=True)
-        more = sum(installed_mib(wheel, "all").values()) - base
-        rows.append(f"| `nomadp[all]` | all but clusters | {more:.0f} MiB more |")
+        added = sum(installed_mib(wheel, "all").values()) - base
+        rows.append(f"| `nomadp[all]` | all but clusters | {added:.0f} MiB more |")
     where = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
     head = ["", f"| install | for | size ({where}) |", "| --- | --- | ---: |"]
     table = "\n".join([*head, *rows, ""])

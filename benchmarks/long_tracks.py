@@ -1,10 +1,10 @@
-"""Long tracks: a few control points at all of epsilon, or all points in pieces at a share each?
+"""Long tracks: few control points with all of epsilon, or all points in pieces that share it?
 
     python benchmarks/long_tracks.py            about four minutes on two idle cores
 
-Synthetic GPS tracks over the generated city: people walk and ride between some of its places
-at a constant speed, not quite straight, and a receiver is off by some metres. NE of the decoded
-estimates, beside the best constant answer; the smallest error of each row is marked.
+Uses synthetic GPS tracks in the generated city: people move between locations at a constant
+speed on curved legs, and receivers have an error of some metres. Prints the NE of the decoded
+estimates and of the best constant answer; the smallest error in each row is marked.
 """
 
 import argparse
@@ -29,16 +29,16 @@ EPSILONS = (1, 4, 6, 10)
 CONTROL_POINTS = (2, 3, 4, 6, 8)
 PIECE = 8
 STOPS = (2, 5)
-"""From so many to so many places are visited on one track."""
+"""The smallest and largest number of stops of a track."""
 DETOUR_SHARE = 0.15
-"""How far a leg bends aside, as a share of its length."""
+"""The deviation of a leg from a straight line, as a share of its length."""
 NOISE_KM = 0.01
 
 
 def gps_tracks(
     places: int, tracks: int, length: int, seed: int = 1, city_seed: int = 1
 ) -> tuple[LocationSet, Ints]:
-    """Rows of locations nearest to points of tracks between the stops of people's trips."""
+    """Tracks between random stops, snapped to the nearest locations; one row per track."""
     rng = np.random.default_rng(seed)
     city = synthetic_city(seed=city_seed, places=places, trips=20_000)
     popular = city.trajectories.locations
@@ -51,13 +51,13 @@ def gps_tracks(
 
 
 def along(locations: LocationSet, stops: Ints, length: int, rng: np.random.Generator):
-    """Points at a constant speed from stop to stop, on legs that bend aside."""
+    """Points at a constant speed from stop to stop, on curved legs."""
     lat, lng = locations.lat[stops], locations.lng[stops]
     legs_km = locations.distances_between_km(stops[:-1], stops[1:]) + 1e-6
-    done = np.concatenate([[0], np.cumsum(legs_km)]) / legs_km.sum()
+    progress = np.concatenate([[0], np.cumsum(legs_km)]) / legs_km.sum()
     time = np.linspace(0, 1, length)
-    leg = np.clip(np.searchsorted(done, time, "right") - 1, 0, len(legs_km) - 1)
-    share = (time - done[leg]) / (done[leg + 1] - done[leg])
+    leg = np.clip(np.searchsorted(progress, time, "right") - 1, 0, len(legs_km) - 1)
+    share = (time - progress[leg]) / (progress[leg + 1] - progress[leg])
     bend = rng.normal(0, DETOUR_SHARE, len(legs_km))[leg] * np.sin(np.pi * share)
     north, east = np.diff(lat)[leg], np.diff(lng)[leg]
     noise = np.degrees(NOISE_KM / EARTH_RADIUS_KM) * rng.normal(size=(2, length))
@@ -74,20 +74,20 @@ def as_set(rows: Ints) -> TrajectorySet:
 
 
 def by_control_points(locations: LocationSet, rows: Ints, epsilon: int, count: int) -> Ints:
-    """All of epsilon for a few points; straight in between."""
+    """Spend all of epsilon on a few control points, and interpolate in between."""
     mechanism = Atlas(locations=locations, epsilon=epsilon, control_points=count)
     return estimated(mechanism, rows)
 
 
 def in_pieces(locations: LocationSet, rows: Ints, epsilon: int) -> Ints:
-    """Every point, in pieces of at most 8 that share epsilon equally."""
+    """Report every point, in pieces of at most 8 that share epsilon equally."""
     pieces = -(-rows.shape[1] // PIECE)
     mechanism = Atlas(locations=locations, epsilon=f"{epsilon}/{pieces}")
-    whole = rows.shape[1] // PIECE * PIECE
-    found = estimated(mechanism, rows[:, :whole].reshape(-1, PIECE)).reshape(-1, whole)
-    if whole == rows.shape[1]:
-        return found
-    return np.concatenate([found, estimated(mechanism, rows[:, whole:])], axis=1)
+    end = rows.shape[1] // PIECE * PIECE
+    estimate = estimated(mechanism, rows[:, :end].reshape(-1, PIECE)).reshape(-1, end)
+    if end == rows.shape[1]:
+        return estimate
+    return np.concatenate([estimate, estimated(mechanism, rows[:, end:])], axis=1)
 
 
 def estimated(mechanism: Atlas, rows: Ints) -> Ints:
@@ -106,30 +106,40 @@ def measured(places: int, tracks: int) -> Iterator[list[str]]:
         locations, rows = gps_tracks(places, tracks, length)
         true = as_set(rows)
 
-        def ne(found: Ints, locations=locations, true=true) -> float:
-            each = error_km_each(locations, true, as_set(found))
-            return float(each.mean() / locations.diameter_km)
+        def ne(estimate: Ints, locations=locations, true=true) -> float:
+            error_km = error_km_each(locations, true, as_set(estimate))
+            return float(error_km.mean() / locations.diameter_km)
 
-        bent = [ne(without_noise(locations, rows, count)) for count in CONTROL_POINTS]
-        yield [str(length), "none", *(f"{error:.4f}" for error in bent), "-", "-"]
+        interpolation_errors = [
+            ne(without_noise(locations, rows, count)) for count in CONTROL_POINTS
+        ]
+        yield [
+            str(length),
+            "none",
+            *(f"{error:.4f}" for error in interpolation_errors),
+            "-",
+            "-",
+        ]
         constant = constant_answer(locations, true).normalised_error
         for epsilon in EPSILONS:
-            found = [ne(by_control_points(locations, rows, epsilon, c)) for c in CONTROL_POINTS]
-            found.append(ne(in_pieces(locations, rows, epsilon)))
-            found.append(constant)
-            shown = [f"{error:.4f}{'*' if error == min(found) else ' '}" for error in found]
-            yield [str(length), str(epsilon), *shown]
+            errors = [
+                ne(by_control_points(locations, rows, epsilon, c)) for c in CONTROL_POINTS
+            ]
+            errors.append(ne(in_pieces(locations, rows, epsilon)))
+            errors.append(constant)
+            texts = [f"{error:.4f}{'*' if error == min(errors) else ' '}" for error in errors]
+            yield [str(length), str(epsilon), *texts]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--places", type=int, default=1000)
     parser.add_argument("--tracks", type=int, default=500)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     points = [f"{count} points" for count in CONTROL_POINTS]
     header = ["length", "epsilon", *points, f"pieces of {PIECE}", "constant"]
     print("".join(name.rjust(13) for name in header))
-    for row in measured(asked.places, asked.tracks):
+    for row in measured(options.places, options.tracks):
         print("".join(cell.rjust(13) for cell in row), flush=True)
 
 

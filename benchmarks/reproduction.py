@@ -1,8 +1,8 @@
-"""Put the results of the paper's experiments into docs/reproduction.md.
+"""Update docs/reproduction.md with the results of the paper's experiments.
 
 nomadp paper all --data DIR --out RESULTS
-python benchmarks/reproduction.py RESULTS      values into docs/measured.json, figures
-python docs/generate.py                        values into the documents
+python benchmarks/reproduction.py RESULTS      write docs/measured.json and the figures
+python docs/generate.py                        update the documents
 """
 
 import json
@@ -37,25 +37,25 @@ NAMES = (*COMPARED, *AS_PUBLISHED)
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:
-    """Markdown, on lines of its own."""
+    """A Markdown table, with empty lines around it."""
     lines = [header, ["---"] + ["---:"] * (len(header) - 1), *rows]
     return "\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
 def errors(results: Results) -> str:
-    """NE at some budgets, one row for each answer: reported or decoded."""
+    """The NE at some epsilons, with a row for each reported or decoded answer."""
     epsilons = [epsilon for epsilon in SHOWN if epsilon in results.plan.epsilons]
     bases = results.catalogue.names
     rows = []
     for series in EVERY_ANSWER:
-        found = [
+        cells = [
             " ".join(
                 f"{results.value(series.setting(SetKey(base), e), 'ne').mean:.4f}"[1:]
                 for e in epsilons
             )
             for base in bases
         ]
-        rows.append([series_label(series), *found])
+        rows.append([series_label(series), *cells])
     for name in ("constant", "uniform"):
         scores = [f"{results.baselines(SetKey(base))[name]['ne']:.4f}"[1:] for base in bases]
         rows.append([BASELINE_LABELS[name], *scores])
@@ -66,13 +66,13 @@ def beaten(results: Results) -> str:
     bases = results.catalogue.names
     rows = []
     for series in EVERY_ANSWER:
-        found = [beaten_from(results, base, series) for base in bases]
-        rows.append([series_label(series), *(f"ε ≥ {e}" if e else "never" for e in found)])
-    return table(["errs less than the constant", *map(set_label, bases)], rows)
+        epsilons = [beaten_from(results, base, series) for base in bases]
+        rows.append([series_label(series), *(f"ε ≥ {e}" if e else "never" for e in epsilons)])
+    return table(["lower NE than the constant", *map(set_label, bases)], rows)
 
 
 def counts(results: Results) -> str:
-    """Table 2: printed, measured, and what needs no report at all."""
+    """Table 2: the printed and the measured values, and baselines without any report."""
     bases = results.catalogue.names
     measured = {base: count_rows(results, base) for base in bases}
     printed = {base: results.printed_counts(base) for base in bases}
@@ -90,7 +90,7 @@ def counts(results: Results) -> str:
     return table(["ACD at ε = 4", *map(set_label, bases)], rows)
 
 
-def flat(results: Results) -> str:
+def no_better_than_baseline(results: Results) -> str:
     above = printed_above_equal_counts(results)
     if not above.of:
         return "Table 2 is not compared here: this run does not have all of the paper's data"
@@ -98,7 +98,7 @@ def flat(results: Results) -> str:
 
 
 def campus_counts(results: Results) -> str:
-    """What Table 2 prints for CPS beside the range of all that we measure there."""
+    """The range of our values for CPS, to compare with Table 2."""
     base = results.catalogue.campus
     if base not in results.catalogue.names:
         return "CPS is not among the sets of this run"
@@ -108,15 +108,15 @@ def campus_counts(results: Results) -> str:
 
 
 def leak(results: Results) -> str:
-    found = []
+    losses = []
     for name in results.plan.audited_published:
         for epsilon in ("1", "4"):
             if epsilon in results.plan.audited_epsilons:
                 loss = results.of(Audit(name, epsilon, results.plan.audited_length))
                 final = format_epsilon(float(loss["final_loss"]), 4)
-                what = f"{loss['transcript_loss']} and {final} at a claimed ε = {epsilon}"
-                found.append(f"{label_of(name)}: {what}")
-    return "; ".join(found)
+                text = f"{loss['transcript_loss']} and {final} at a claimed ε = {epsilon}"
+                losses.append(f"{label_of(name)}: {text}")
+    return "; ".join(losses)
 
 
 def claimed(results: Results) -> str:
@@ -127,18 +127,18 @@ def claimed(results: Results) -> str:
 def facts(results: Results) -> dict[str, str]:
     lost = losing_to_the_constant(results, PAPER_METHODS)
     sets = listed([set_label(base) for base in results.catalogue.names])
-    said = {
+    verdicts = {
         f"repro-{name}": "\n" + "\n\n".join(verdict(experiment, results)) + "\n"
         for name, experiment in EXPERIMENTS.items()
     }
-    return said | {
+    return verdicts | {
         "repro-run": f"{amount(results)}, on {sets}",
         "repro-claims": claimed(results),
         "repro-lost": f"{lost.count} of {lost.of}",
         "repro-errors": errors(results),
         "repro-beaten": beaten(results),
         "repro-counts": counts(results),
-        "repro-flat": flat(results),
+        "repro-flat": no_better_than_baseline(results),
         "repro-campus": campus_counts(results),
         "repro-leak": leak(results),
     }

@@ -1,17 +1,17 @@
-"""How fast every mechanism is, how far from the least possible, and whether it became slower.
+"""Measure the speed of every mechanism, compare it with a lower bound, find regressions.
 
     python3 dev.py bench                       under ten minutes on two idle cores
-    python3 dev.py bench --quick               some seconds, to see that it works
+    python3 dev.py bench --quick               some seconds, to check that it runs
     python3 dev.py bench --only atp,atlas --sizes 1000,10000
-    python3 dev.py bench --rounds 2            twice as long, where others use the machine too
+    python3 dev.py bench --rounds 2            twice as long, for a machine with other load
     python3 dev.py bench --record              also append to benchmarks/history.jsonl
     python3 dev.py bench --docs                also write docs/measured.json; with --only, the
-                                               figures of the other mechanisms stay
+                                               figures of other mechanisms do not change
 
-The sets are the paper's, where they are (NOMADP_DATA or ../shared/data), and generated ones.
-Each case runs in a process of its own; speed_case.py measures it, speed_bound.py says what the
-lower bound is, speed_history.py what is compared. Outside of --quick, the exit code is 1 when
-something became slower by more than a quarter.
+Uses generated data sets and, if they are available (NOMADP_DATA or ../shared/data), those of
+the paper. Each case runs in a separate process. speed_case.py measures a case, speed_bound.py
+has the lower bound, speed_history.py compares with earlier runs. The exit code is 1 if a case
+became slower by more than a quarter (not with --quick).
 """
 
 import argparse
@@ -41,18 +41,16 @@ QUICK_SIZES = (200, 800)
 QUICK_TRIPS = 4_096
 QUICK_MECHANISMS = ("exp", "atp", "atlas")
 DEFINITIONS = (
-    "us: microseconds of processor time per trajectory on one core by "
-    "engine.local.perturb_set, over n trajectories, the fastest of some passes (in each of "
-    "some rounds). Compiling is "
-    "done before and in no time here; public tables and indexes are in 'prepare s' alone. "
-    "all cores: on the clock, the same n with a worker on each core; 'speed-up' is against one "
-    "core on the clock.",
-    "reference: mechanisms.base.perturb_one, one trajectory at a time, in processor time; "
-    "'x faster' is reference / us. random: share of us spent on making random words.",
-    "bound: words the law needs x 8 bytes / measured AES rate + points x 16 bytes / measured "
-    "memory rate, on one core; 'x bound' is us / bound. It leaves out every look at the map.",
-    "peak MiB: the most memory the process of the case had until then, interpreter, "
-    "libraries and the set included.",
+    "us: microseconds of CPU time per trajectory by engine.local.perturb_set on one core, for "
+    "n trajectories; the fastest of several passes. Excludes compilation; 'prepare s' has the "
+    "time to build public tables and indexes. all cores: wall-clock time per trajectory with a "
+    "worker on each core; 'speed-up' compares it with the wall-clock time on one core.",
+    "reference: mechanisms.base.perturb_one, one trajectory at a time, in CPU time; 'x faster' "
+    "is reference / us. random: the share of us that generates random words.",
+    "bound: the words that the law needs x 8 bytes / measured AES rate + points x 16 bytes / "
+    "measured memory rate, on one core; 'x bound' is us / bound. It ignores all map lookups.",
+    "peak MiB: the peak memory of the process, including the interpreter, libraries and the "
+    "data set.",
 )
 
 Facts = dict[str, Any]
@@ -60,9 +58,13 @@ Facts = dict[str, Any]
 
 def parsed(args: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="dev.py bench", description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="seconds: few and small cases")
-    parser.add_argument("--only", type=names, metavar="NAMES", help="mechanisms, by commas")
-    parser.add_argument("--sizes", type=sizes, help="generated sets, and no others, by commas")
+    parser.add_argument("--quick", action="store_true", help="only a few small cases")
+    parser.add_argument(
+        "--only", type=names, metavar="NAMES", help="mechanisms, comma-separated"
+    )
+    parser.add_argument(
+        "--sizes", type=sizes, help="use only generated sets of these sizes, comma-separated"
+    )
     parser.add_argument(
         "--json",
         type=Path,
@@ -70,14 +72,16 @@ def parsed(args: list[str]) -> argparse.Namespace:
         default=ROOT / "build" / "bench.json",
         help="default: build/bench.json",
     )
-    parser.add_argument("--rounds", type=int, default=1, metavar="N", help="the best of N")
+    parser.add_argument(
+        "--rounds", type=int, default=1, metavar="N", help="take the best of N rounds"
+    )
     parser.add_argument("--record", action="store_true", help="append to the history")
     parser.add_argument("--docs", action="store_true", help="write docs/measured.json")
     parser.add_argument("--history", type=Path, default=HISTORY, help=argparse.SUPPRESS)
-    asked = parser.parse_args(args)
-    if asked.quick and (asked.record or asked.docs):
-        parser.error("--quick measures too hastily to be kept; leave it or the other out")
-    return asked
+    options = parser.parse_args(args)
+    if options.quick and (options.record or options.docs):
+        parser.error("--quick results are too noisy to record; use one of the two options")
+    return options
 
 
 def names(text: str) -> list[str]:
@@ -95,31 +99,35 @@ def sizes(text: str) -> list[int]:
     return sorted(chosen)
 
 
-def plan_of(asked: argparse.Namespace) -> Plan:
-    several = asked.sizes or (QUICK_SIZES if asked.quick else SIZES)
-    by_default = list(QUICK_MECHANISMS if asked.quick else MECHANISMS)
-    of_the_paper = [] if asked.quick or asked.sizes or paper_folder() is None else PAPER_SETS
-    globes = [] if asked.quick or asked.sizes else GLOBES
-    chosen = asked.only or by_default
+def plan_of(options: argparse.Namespace) -> Plan:
+    several = options.sizes or (QUICK_SIZES if options.quick else SIZES)
+    by_default = list(QUICK_MECHANISMS if options.quick else MECHANISMS)
+    of_the_paper = (
+        [] if options.quick or options.sizes or paper_folder() is None else PAPER_SETS
+    )
+    globes = [] if options.quick or options.sizes else GLOBES
+    chosen = options.only or by_default
     return Plan(
         mechanisms=chosen,
         sets=[*of_the_paper, *(f"city-{size}" for size in several), *globes],
-        seconds=0.05 if asked.quick else 1.0,
-        cap_s=20 if asked.quick else 30,
-        trips=QUICK_TRIPS if asked.quick else TRIPS,
-        start_up=2_000 if asked.quick else max(several) if asked.sizes else 1_000_000,
-        started=chosen[:1] if asked.quick else chosen,
-        rounds=max(1, asked.rounds),
+        seconds=0.05 if options.quick else 1.0,
+        cap_s=20 if options.quick else 30,
+        trips=QUICK_TRIPS if options.quick else TRIPS,
+        start_up=2_000 if options.quick else max(several) if options.sizes else 1_000_000,
+        started=chosen[:1] if options.quick else chosen,
+        rounds=max(1, options.rounds),
     )
 
 
 def skipped(plan: Plan) -> dict[str, str]:
-    """The paper's sets when they are left out, and why."""
+    """The sets that are skipped, and the reason."""
     if set(PAPER_SETS) <= set(plan.sets):
         return {}
-    asked = paper_folder() is not None
-    why = "not asked for" if asked else "they are not here; NOMADP_DATA names their folder"
-    return {"the paper's sets": why}
+    is_available = paper_folder() is not None
+    reason = (
+        "not selected" if is_available else "not available; set NOMADP_DATA to their folder"
+    )
+    return {"the paper's sets": reason}
 
 
 def measured(plan: Plan, history: list[Facts]) -> Facts:
@@ -150,35 +158,35 @@ def about_the_run() -> Facts:
 
 
 def scaling(cases: list[Facts]) -> dict[str, Facts]:
-    """Exponents of time and of preparation over the generated sizes, by mechanism."""
-    found: dict[str, Facts] = {}
+    """The exponents of time and preparation time in the number of locations, by mechanism."""
+    exponents: dict[str, Facts] = {}
     generated = [case for case in cases if size_of(case["set"]) is not None and "us" in case]
     for name in dict.fromkeys(case["mechanism"] for case in generated):
         own = [case for case in generated if case["mechanism"] == name]
         slopes = {
-            what: exponent([(case["locations"], case[what]) for case in own])
-            for what in ("us", "prepare_s")
+            key: exponent([(case["locations"], case[key]) for case in own])
+            for key in ("us", "prepare_s")
         }
         if slopes["us"] is not None:
-            found[name] = slopes | {"sizes": len(own)}
-    return found
+            exponents[name] = slopes | {"sizes": len(own)}
+    return exponents
 
 
 def main(args: list[str]) -> int:
-    asked = parsed(args)
-    report = measured(plan_of(asked), read_history(asked.history))
-    asked.json.parent.mkdir(parents=True, exist_ok=True)
-    asked.json.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    options = parsed(args)
+    report = measured(plan_of(options), read_history(options.history))
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", "utf-8")
     print(printed(report))
-    if asked.record:
-        print(f"{record(report, asked.history)} lines added to {asked.history.name}")
-    if asked.docs:
+    if options.record:
+        print(f"added {record(report, options.history)} lines to {options.history.name}")
+    if options.docs:
         known = json.loads(MEASURED.read_text())
-        found = merged(known, facts(report)) if asked.only else facts(report)
-        MEASURED.write_text(json.dumps(known | found, indent=2, sort_keys=True) + "\n")
-        print("docs/measured.json is written; python docs/generate.py puts it into the pages")
+        values = merged(known, facts(report)) if options.only else facts(report)
+        MEASURED.write_text(json.dumps(known | values, indent=2, sort_keys=True) + "\n")
+        print("wrote docs/measured.json; run python docs/generate.py to update the documents")
     slower = any(change["regression"] for change in report["changes"])
-    return 1 if slower and not asked.quick else 0
+    return 1 if slower and not options.quick else 0
 
 
 if __name__ == "__main__":

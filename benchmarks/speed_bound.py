@@ -1,14 +1,14 @@
-"""The least that perturbing can cost, and the words that tell where the time went.
+"""The lower bound of the cost of perturbing, and instrumented random sources.
 
-The lower bound of one trajectory on one core is the time to make the words its law needs, plus
-the time to read it and to write its report:
+The lower bound for one trajectory on one core is the time to generate the random words that its
+law needs, plus the time to read the trajectory and to write the report:
 
     words x 8 bytes / rate of AES  +  2 x points x 8 bytes / rate of memory
 
-The words are those that the plain reference draws, one for each random choice. Both rates are
-measured in the same run, on one core: AES-256 over one long buffer as it is used for words,
-and a copy between two buffers larger than any cache, counted once for reading and once for
-writing. Nothing that looks at the map is in the bound: it can be approached, not reached.
+The number of words is that of the plain reference, one for each random choice. Both rates are
+measured in the same run, on one core: AES-256 over a long buffer, as it generates words, and a
+copy between two buffers that exceed all caches, counted once for reading and once for writing.
+The bound ignores all lookups in the map, so it can be approached but not reached.
 """
 
 import time
@@ -58,12 +58,12 @@ def memory_gb_s() -> float:
 
 
 def fastest(run: Callable[[], object]) -> float:
-    """What disturbs a run only ever makes it slower."""
+    """The fastest of several runs, because other load only makes a run slower."""
     return min(both_clocks(run)[0] for _ in range(REPEATS))
 
 
 def both_clocks(run: Callable[[], object]) -> tuple[float, float]:
-    """Seconds of the processor, which other programs hardly change, and on the clock."""
+    """CPU time, which other load hardly affects, and wall-clock time."""
     busy, clock = time.process_time(), time.perf_counter()
     run()
     return time.process_time() - busy, time.perf_counter() - clock
@@ -71,7 +71,7 @@ def both_clocks(run: Callable[[], object]) -> tuple[float, float]:
 
 @dataclass
 class Tally:
-    """How long making words took, and how many were made."""
+    """The time spent on generating words, and their number."""
 
     seconds: float = 0.0
     words: int = 0
@@ -85,7 +85,7 @@ class Tally:
 
 
 class TimedWords(RandomSource):
-    """Another source's words, with a tally. For one thread."""
+    """Counts and times the words of another source. For one thread."""
 
     def __init__(self, source: RandomSource, tally: Tally) -> None:
         self._source, self._tally = source, tally
@@ -116,7 +116,7 @@ class _TimedStream(WordStream):
 
 
 class CountedStream(WordStream):
-    """Another stream's words; `drawn` says how many were needed."""
+    """Counts the words that are taken from another stream in `drawn`."""
 
     def __init__(self, inner: WordStream) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
-"""One case of the speed benchmark, in a process of its own so that its peak memory is its own.
+"""One case of the speed benchmark, in a separate process to measure its peak memory.
 
-Called by speed_runs.py with one JSON object, it writes one JSON object for each stage as soon
-as it is over: whoever has to stop it keeps what was measured until then.
+speed_runs.py calls this with a JSON object. It writes one JSON object after each stage, so that
+results remain if the process is stopped.
 """
 
 import json
@@ -30,75 +30,75 @@ __all__ = ["main"]
 
 EPSILON = 4
 GROWTH = 8
-"""Passes are over 1, 8, 64, ... times as many: powers, so that runs measure the same number."""
+"""Numbers of trajectories grow by this factor, so that runs measure the same numbers."""
 PASSES = 15
-"""At most, while time is left: the fastest counts, for what disturbs only slows down."""
+"""The most passes. The fastest counts, because other load only makes a pass slower."""
 REFERENCES = 64
 WORDS = SeededRandom(1)
 MANY = 1024
-"""So many trajectories are drawn by the fast path; fewer may be left to the reference."""
+"""Enough trajectories to use the fast path; for fewer, the reference may be chosen."""
 SMALL = 300
 
-Tell = Callable[..., None]
+Record = Callable[..., None]
 
 
 class Pass(NamedTuple):
-    """One pass over some trajectories: processor time, time on the clock, and its words."""
+    """One pass over some trajectories: CPU time, wall-clock time and random words."""
 
     busy_s: float
     clock_s: float
     tally: Tally
 
 
-def machine(case: dict[str, Any], tell: Tell) -> None:
-    """The rates of the lower bound."""
-    tell(aes_gb_s=aes_gb_s(), memory_gb_s=memory_gb_s())
+def machine(case: dict[str, Any], record: Record) -> None:
+    """Measure the rates of the lower bound."""
+    record(aes_gb_s=aes_gb_s(), memory_gb_s=memory_gb_s())
 
 
 perturbed = partial(perturb_set, keep_tids=True)
-"""Drawing alone; random ids and their order come on top."""
+"""Perturbs without replacing and shuffling ids."""
 
 
-def compiled(case: dict[str, Any], tell: Tell) -> None:
-    """Compile the kernels, of small and of large sets: numba keeps them for the other cases."""
+def compiled(case: dict[str, Any], record: Record) -> None:
+    """Compile the kernels for small and large sets. numba caches them for the other cases."""
     sizes = (SMALL, TABLE_LIMIT + 1) if case["largest"] > TABLE_LIMIT else (SMALL,)
     for size in sizes:
         city = speed_sets.generated(size, trips=4)
         for name in case["mechanisms"]:
             started = time.perf_counter()
             by_fast_path(make_mechanism(name, city.locations, EPSILON), city.trajectories)
-            tell(compiled=[name, size, time.perf_counter() - started])
+            record(compiled=[name, size, time.perf_counter() - started])
 
 
 def by_fast_path(mechanism: Mechanism, trajectories: TrajectorySet) -> None:
-    """As a great many are drawn: so few would be left to the reference otherwise."""
+    """Use the path that is chosen for many trajectories, whatever their number."""
     path = path_of(mechanism, MANY)
     perturb_many(mechanism, trajectories, WORDS.bound_to(mechanism.identity), path)
 
 
-def measured(case: dict[str, Any], tell: Tell) -> None:
-    """Everything about one mechanism on one set."""
+def measured(case: dict[str, Any], record: Record) -> None:
+    """Measure one mechanism on one set."""
     city = speed_sets.load(case["set"], case["trips"])
-    tell(locations=len(city.locations), set_mib=peak_mib())
+    record(locations=len(city.locations), set_mib=peak_mib())
     started = time.perf_counter()
     mechanism = make_mechanism(case["mechanism"], city.locations, EPSILON)
     by_fast_path(mechanism, first_of_each_length(city.trajectories))
-    tell(prepare_s=time.perf_counter() - started)
-    some = on_one_core(mechanism, city.trajectories, case["seconds"], tell)
-    tell(peak_mib=peak_mib())
-    reference(mechanism, city.trajectories, case["seconds"], tell)
-    on_all_cores(mechanism, some, case, tell)
+    record(prepare_s=time.perf_counter() - started)
+    some = on_one_core(mechanism, city.trajectories, case["seconds"], record)
+    record(peak_mib=peak_mib())
+    reference(mechanism, city.trajectories, case["seconds"], record)
+    on_all_cores(mechanism, some, case, record)
 
 
 def first_of_each_length(trajectories: TrajectorySet) -> TrajectorySet:
-    """What there is to prepare may depend on the length."""
+    """One trajectory of each length, because the preparation may depend on the length."""
     return trajectories.select(np.unique(trajectories.lengths, return_index=True)[1])
 
 
 def on_one_core(
-    mechanism: Mechanism, trajectories: TrajectorySet, seconds: float, tell: Tell
+    mechanism: Mechanism, trajectories: TrajectorySet, seconds: float, record: Record
 ) -> TrajectorySet:
-    """Time per trajectory over as many as fit; returns those it was measured on."""
+    """Measure the time per trajectory; returns the trajectories that were used."""
 
     def once(count: int) -> Pass:
         some, tally = trajectories.select(range(count)), Tally()
@@ -110,7 +110,7 @@ def on_one_core(
     count, passes = paced(once, len(trajectories), seconds, fewest)
     best = least(passes)
     some = trajectories.select(range(count))
-    tell(
+    record(
         trajectories=count,
         us=1e6 * best.busy_s / count,
         clock_us=least_clock_us(passes, count),
@@ -122,9 +122,9 @@ def on_one_core(
 
 
 def reference(
-    mechanism: Mechanism, trajectories: TrajectorySet, seconds: float, tell: Tell
+    mechanism: Mechanism, trajectories: TrajectorySet, seconds: float, record: Record
 ) -> None:
-    """The plain reference: the first trajectories, one at a time."""
+    """Measure the plain reference on the first trajectories, one at a time."""
     randomness = WORDS.bound_to(mechanism.identity)
 
     def once(count: int) -> Pass:
@@ -139,7 +139,7 @@ def reference(
 
     count, passes = paced(once, min(REFERENCES, len(trajectories)), seconds)
     best = least(passes)
-    tell(
+    record(
         reference_us=1e6 * best.busy_s / count,
         reference_trajectories=count,
         words_needed=best.tally.words / count,
@@ -147,19 +147,19 @@ def reference(
 
 
 def paced(
-    once: Callable[[int], Pass], most: int, seconds: float, fewest: int = 1
+    once: Callable[[int], Pass], limit: int, seconds: float, fewest: int = 1
 ) -> tuple[int, list[Pass]]:
-    """As many trajectories as the time allows, and the passes over them."""
-    count = min(fewest, most)
+    """The number of trajectories that the time allows, and the passes over them."""
+    count = min(fewest, limit)
     first = once(count)
-    while count < most and GROWTH * first.busy_s < 4 * seconds:
-        count = min(GROWTH * count, most)
+    while count < limit and GROWTH * first.busy_s < 4 * seconds:
+        count = min(GROWTH * count, limit)
         first = once(count)
     return count, repeated(first, lambda: once(count), seconds)
 
 
 def repeated(first: Pass, again: Callable[[], Pass], seconds: float) -> list[Pass]:
-    """This pass, and others like it while time is left."""
+    """This pass, and more passes while there is time."""
     passes = [first]
     while len(passes) < PASSES and sum(one.clock_s for one in passes) < seconds:
         passes.append(again())
@@ -175,15 +175,15 @@ def least_clock_us(passes: list[Pass], count: int) -> float:
 
 
 def on_all_cores(
-    mechanism: Mechanism, some: TrajectorySet, case: dict[str, Any], tell: Tell
+    mechanism: Mechanism, some: TrajectorySet, case: dict[str, Any], record: Record
 ) -> None:
-    """The same trajectories with a worker on every core."""
+    """Measure the same trajectories with a worker on every core."""
     if case["cores"] < 2:
-        tell(no_speed_up="there is one core")
+        record(no_speed_up="only one core")
     elif fastest(mechanism) == REFERENCE:
-        tell(no_speed_up="no kernels at this size; workers are processes, slow to start")
+        record(no_speed_up="no kernels at this size, and worker processes are slow to start")
     elif len(some) < case["cores"]:
-        tell(no_speed_up="too few trajectories to share out")
+        record(no_speed_up="too few trajectories for all cores")
     else:
 
         def once() -> Pass:
@@ -191,42 +191,42 @@ def on_all_cores(
             return Pass(*both_clocks(run), Tally())
 
         passes = repeated(once(), once, case["seconds"])
-        tell(all_cores_us=least_clock_us(passes, len(some)))
+        record(all_cores_us=least_clock_us(passes, len(some)))
 
 
-def written(case: dict[str, Any], tell: Tell) -> None:
-    """The location file of the start-up cases."""
+def written(case: dict[str, Any], record: Record) -> None:
+    """Write the location file of the start-up cases."""
     write_locations(case["file"], speed_sets.generated(case["size"], trips=1).locations)
-    tell(file_mib=Path(case["file"]).stat().st_size / 2**20)
+    record(file_mib=Path(case["file"]).stat().st_size / 2**20)
 
 
-def started_up(case: dict[str, Any], tell: Tell) -> None:
-    """From the start of this process to the first perturbed batch, stage by stage."""
-    tell(imports_s=time.time() - case["began"])
+def started_up(case: dict[str, Any], record: Record) -> None:
+    """Measure the stages from the start of this process to the first perturbed batch."""
+    record(imports_s=time.time() - case["began"])
     locations = read_locations(case["file"])
-    tell(read_s=time.time() - case["began"])
+    record(read_s=time.time() - case["began"])
     rng = np.random.default_rng(1)
     rows = rng.integers(len(locations), size=(MANY, speed_sets.LENGTH))
     batch = TrajectorySet.from_lists(list(rows), size=len(locations))
     mechanism = make_mechanism(case["mechanism"], locations, EPSILON)
     by_fast_path(mechanism, batch.select([0]))
-    tell(ready_s=time.time() - case["began"])
+    record(ready_s=time.time() - case["began"])
     perturbed(mechanism, batch, WORDS)
-    tell(first_batch_s=time.time() - case["began"], peak_mib=peak_mib())
+    record(first_batch_s=time.time() - case["began"], peak_mib=peak_mib())
 
 
 def peak_mib() -> float:
-    """The most memory this process has had.
+    """The peak memory of this process.
 
-    Linux counts what the parent had at the fork into ru_maxrss, so its own count is read there.
+    On Linux, ru_maxrss includes the memory of the parent at the fork, so read VmHWM instead.
     """
     status = Path("/proc/self/status")
     if status.is_file():
         for line in status.read_text().splitlines():
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) / 1024
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most / (2**20 if sys.platform == "darwin" else 1024)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (2**20 if sys.platform == "darwin" else 1024)
 
 
 KINDS = {
@@ -238,7 +238,7 @@ KINDS = {
 }
 
 
-def tell(**facts: Any) -> None:
+def record(**facts: Any) -> None:
     sys.stdout.write(json.dumps(facts) + "\n")
     sys.stdout.flush()
 
@@ -246,7 +246,7 @@ def tell(**facts: Any) -> None:
 def main(args: list[str]) -> int:
     case = json.loads(args[0])
     case.setdefault("cores", os.cpu_count() or 1)
-    KINDS[case["kind"]](case, tell)
+    KINDS[case["kind"]](case, record)
     return 0
 
 

@@ -1,8 +1,7 @@
-"""What earlier runs measured, one JSON object a line, so that a regression is seen.
+"""Results of earlier runs, one JSON object per line, to find regressions.
 
-Machines differ, so microseconds are not compared: the time of a case divided by the time of
-the plain reference in the same run is. It grows when the case became slower, and also when the
-reference became faster; the recorded microseconds tell which.
+Machines differ, so the time of a case is divided by the time of the plain reference in the same
+run. This ratio also grows if the reference became faster; the recorded microseconds show which.
 """
 
 import json
@@ -22,13 +21,13 @@ __all__ = [
 
 HISTORY = Path(__file__).with_name("history.jsonl")
 REGRESSION = 0.25
-"""A case whose relative time grew by more than this share is called a regression."""
+"""A case whose relative time grew by more than this share is a regression."""
 SAME = ("mechanism", "set", "numba", "cpus")
-"""What must be equal for one record to replace another; the newest of them is compared with."""
+"""Records that agree in these fields are of the same case; the newest is compared."""
 OF_THE_RUN = ("date", "version", "commit", "cpus", "python", "numba")
 OF_THE_CASE = ("mechanism", "set", "trajectories", "us", "ratio", "speed_up", "peak_mib")
 OF_A_COLLECTOR = ("mechanism", "set", "trajectories", "row", "said", "met", "probe", "goal")
-"""Of a line that collector.py wrote, whose figures are different in every row."""
+"""The fields of a line of collector.py, besides its figures."""
 
 Facts = dict[str, Any]
 
@@ -40,7 +39,7 @@ def read_history(path: Path = HISTORY) -> list[Facts]:
 
 
 def record(report: Facts, path: Path = HISTORY) -> int:
-    """Append the measured cases of a run; returns how many."""
+    """Append the measured cases of a run, and return their number."""
     lines = [json.dumps(entry) + "\n" for entry in entries(report)]
     with path.open("a", encoding="utf-8") as history:
         history.writelines(lines)
@@ -48,7 +47,7 @@ def record(report: Facts, path: Path = HISTORY) -> int:
 
 
 def entries(report: Facts) -> list[Facts]:
-    """The line of each case that was measured beside the reference."""
+    """The line of each case with a measured reference."""
     run = {name: report["run"][name] for name in OF_THE_RUN}
     return [
         run | {name: rounded(case.get(name)) for name in OF_THE_CASE}
@@ -58,35 +57,35 @@ def entries(report: Facts) -> list[Facts]:
 
 
 def rounded(value: Any) -> Any:
-    """Four digits: the others would be noise in every diff."""
+    """Round to four digits; more would only be noise in diffs."""
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
 def changes(report: Facts, history: list[Facts]) -> list[Facts]:
-    """How the relative time of each case changed since it was last recorded, as a share.
+    """The change of each case's relative time since its newest record, as a share.
 
-    Fewer trajectories share less work. So if the newest record is of another number of them,
-    there is none to compare with: an older one of this number is older than other changes.
+    The fixed work per batch makes times with different numbers of trajectories incomparable. If
+    the newest record has another number, there is no comparison: older records are outdated.
     """
     last = {tuple(entry.get(name) for name in SAME): entry for entry in history}
-    found = []
+    result = []
     for entry in entries(report):
         case = {name: entry[name] for name in ("mechanism", "set", "us")}
-        known = last.get(tuple(entry[name] for name in SAME))
-        if known is None or known["trajectories"] != entry["trajectories"]:
-            found.append(case | {"since": None, "regression": False})
+        previous = last.get(tuple(entry[name] for name in SAME))
+        if previous is None or previous["trajectories"] != entry["trajectories"]:
+            result.append(case | {"since": None, "regression": False})
             continue
-        change = known["ratio"] / entry["ratio"] - 1
-        case |= {"since": known["date"], "was_us": known["us"], "change": rounded(change)}
-        found.append(case | {"regression": change > REGRESSION})
-    return found
+        change = previous["ratio"] / entry["ratio"] - 1
+        case |= {"since": previous["date"], "was_us": previous["us"], "change": rounded(change)}
+        result.append(case | {"regression": change > REGRESSION})
+    return result
 
 
 def commit(root: Path) -> str | None:
-    """The commit that was measured, with a sign when files have changed since; or None."""
+    """The current commit, with a + if files were modified; None without git."""
     command = ["git", "describe", "--always", "--dirty=+", "--exclude=*"]
     try:
-        asked = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+        result = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     except OSError:
         return None
-    return asked.stdout.strip() or None
+    return result.stdout.strip() or None

@@ -1,4 +1,4 @@
-"""Running the cases of the speed benchmark: each in a process of its own, none for too long."""
+"""Run the cases of the speed benchmark, each in a separate process with a time limit."""
 
 import json
 import math
@@ -20,7 +20,7 @@ __all__ = ["NOT_MEASURED", "Plan", "all_cases", "exponent", "machine", "start_up
 SCRIPT = Path(__file__).with_name("speed_case.py")
 NOT_MEASURED = "not measured"
 HOPELESS = 2
-"""A case that would take so many times its cap is not even tried."""
+"""Skip a case that would take this many times its limit."""
 COMPILING_S = 600
 TIMED = ("us", "clock_us", "all_cores_us", "reference_us", "prepare_s")
 
@@ -29,64 +29,64 @@ Facts = dict[str, Any]
 
 @dataclass(frozen=True)
 class Plan:
-    """What is measured, and how long it may take."""
+    """The cases to measure, and their time limits."""
 
     mechanisms: list[str]
     sets: list[str]
     seconds: float
-    """Spent on each figure."""
+    """The time for each figure."""
     cap_s: float
-    """After so long a case is stopped."""
+    """The time limit of a case."""
     trips: int
-    """Generated for each set; passes are over as many of them as the time allows."""
+    """The number of generated trips; passes use as many as the time allows."""
     start_up: int
-    """Locations in the file of the start-up cases."""
+    """The number of locations in the file of the start-up cases."""
     started: list[str]
-    """The mechanisms that are started up."""
+    """The mechanisms of the start-up cases."""
     rounds: int = 1
-    """How often everything is measured: what disturbs a shared machine comes and goes."""
+    """The number of rounds, for machines with other load that comes and goes."""
 
 
 def child(case: Facts, cap_s: float) -> Facts:
-    """What a case told; why it was `stopped` if it was, why it `failed` if it did."""
+    """The results of a case, and why it was `stopped` or `failed`."""
     command = [sys.executable, str(SCRIPT), json.dumps(case)]
     facts: Facts = {}
     try:
-        done = subprocess.run(command, capture_output=True, timeout=cap_s, check=False)
-        told = done.stdout
-        if done.returncode != 0:
-            lines = done.stderr.decode(errors="replace").strip().splitlines()
-            facts["failed"] = lines[-1] if lines else f"exit code {done.returncode}"
+        result = subprocess.run(command, capture_output=True, timeout=cap_s, check=False)
+        output = result.stdout
+        if result.returncode != 0:
+            lines = result.stderr.decode(errors="replace").strip().splitlines()
+            facts["failed"] = lines[-1] if lines else f"exit code {result.returncode}"
     except subprocess.TimeoutExpired as expired:
-        told = expired.stdout or b""
+        output = expired.stdout or b""
         facts["stopped"] = f"stopped after {cap_s:.0f} s"
-    for line in told.decode().splitlines():
+    for line in output.decode().splitlines():
         facts.update(json.loads(line))
     return facts
 
 
-def say(what: str) -> None:
-    """Progress, for whoever waits."""
-    print(f"bench: {what}", file=sys.stderr, flush=True)
+def log(text: str) -> None:
+    """Print the progress."""
+    print(f"bench: {text}", file=sys.stderr, flush=True)
 
 
 def machine(plan: Plan) -> Facts:
-    """The rates of the lower bound; and the kernels are compiled, so that no case has to."""
-    say("rates of AES and of memory")
+    """Measure the rates of the lower bound, and compile the kernels for all cases."""
+    log("measuring the rates of AES and memory")
     rates = child({"kind": "machine"}, COMPILING_S)
-    say("compiling what is not compiled yet")
+    log("compiling kernels")
     largest = max([plan.start_up, *(size_of(on) or 0 for on in plan.sets)])
     compiling = child(
         {"kind": "compiled", "mechanisms": plan.mechanisms, "largest": largest}, COMPILING_S
     )
-    for trouble in ("failed", "stopped"):
-        if trouble in rates or trouble in compiling:
-            raise RuntimeError(f"the benchmark cannot begin: {rates | compiling}")
+    for problem in ("failed", "stopped"):
+        if problem in rates or problem in compiling:
+            raise RuntimeError(f"the benchmark cannot start: {rates | compiling}")
     return rates
 
 
 def all_cases(plan: Plan, rates: Facts) -> list[Facts]:
-    """Every mechanism on every set, smaller generated sets first; the best of all rounds."""
+    """Measure every mechanism on every set, smaller sets first; the best of all rounds."""
     best = list(one_round(plan, 1))
     for number in range(2, plan.rounds + 1):
         best = [faster(*two) for two in zip(best, one_round(plan, number), strict=True)]
@@ -96,26 +96,26 @@ def all_cases(plan: Plan, rates: Facts) -> list[Facts]:
 def one_round(plan: Plan, number: int) -> Iterator[Facts]:
     total = len(plan.mechanisms) * len(plan.sets)
     of_all = f"round {number}, " if plan.rounds > 1 else ""
-    done = 0
+    number_of_case = 0
     for name in plan.mechanisms:
-        before: list[Facts] = []
+        smaller: list[Facts] = []
         for on in plan.sets:
-            done += 1
+            number_of_case += 1
             case = {"mechanism": name, "set": on}
-            facts = case | hopeless(before, size_of(on), plan.cap_s)
+            facts = case | hopeless(smaller, size_of(on), plan.cap_s)
             if NOT_MEASURED not in facts:
-                say(f"{of_all}{done} of {total}: {name} on {on}")
-                asked = {"kind": "measured", "seconds": plan.seconds, "trips": plan.trips}
-                facts |= child(case | asked, plan.cap_s)
+                log(f"{of_all}{number_of_case} of {total}: {name} on {on}")
+                options = {"kind": "measured", "seconds": plan.seconds, "trips": plan.trips}
+                facts |= child(case | options, plan.cap_s)
             if size_of(on) is not None:
-                before.append(facts)
+                smaller.append(facts)
             yield facts
 
 
 def faster(one: Facts, other: Facts) -> Facts:
-    """The same case twice: the better round, and the least of what both rounds timed."""
+    """The better of two results of a case, with the smallest of each time."""
     if other.get("trajectories", 0) != one.get("trajectories", 0):
-        # A round that was disturbed so much measured another number of them.
+        # Heavy load made one round measure fewer trajectories; keep the other.
         return max(one, other, key=lambda facts: facts.get("trajectories", 0))
     if "us" not in one:
         return one
@@ -125,22 +125,22 @@ def faster(one: Facts, other: Facts) -> Facts:
     }
 
 
-def hopeless(before: list[Facts], size: int | None, cap_s: float) -> Facts:
-    """Why a set of this size is not tried, told from the smaller ones."""
+def hopeless(smaller: list[Facts], size: int | None, cap_s: float) -> Facts:
+    """Why a set of this size is skipped, extrapolated from smaller sets."""
     if size is None:
         return {}
-    for what, share in (("prepare_s", 1.0), ("us", 1e-6)):
-        known = [(f["locations"], f[what]) for f in before if what in f and f[what] > 0]
+    for key, share in (("prepare_s", 1.0), ("us", 1e-6)):
+        known = [(f["locations"], f[key]) for f in smaller if key in f and f[key] > 0]
         if not known:
             continue
-        # From a single size, and against noise: in proportion at least.
+        # With a single size, or short and noisy times, assume proportional growth.
         slope = max(1.0, exponent(known[-2:]) or 1.0) if known[-1][1] * share > 0.5 else 1.0
         largest, value = known[-1]
-        would_s = share * value * (size / largest) ** slope
-        if would_s > HOPELESS * cap_s:
-            does = "preparing it" if what == "prepare_s" else "one trajectory"
-            reason = f"{does} would take about {amount_of_time(would_s)}"
-            return {NOT_MEASURED: f"{reason}, told from {largest:,} locations"}
+        estimate_s = share * value * (size / largest) ** slope
+        if estimate_s > HOPELESS * cap_s:
+            step = "preparing it" if key == "prepare_s" else "one trajectory"
+            reason = f"{step} would take about {amount_of_time(estimate_s)}"
+            return {NOT_MEASURED: f"{reason}, extrapolated from {largest:,} locations"}
     return {}
 
 
@@ -149,7 +149,7 @@ def amount_of_time(seconds: float) -> str:
 
 
 def concluded(facts: Facts, rates: Facts) -> Facts:
-    """What follows from the stages that were reached."""
+    """Add the ratios that the measured stages allow."""
     if "us" not in facts:
         stage = "measuring" if "prepare_s" in facts else "preparing"
         reason = facts.get("failed") or f"{facts['stopped']} while {stage}"
@@ -167,36 +167,36 @@ def concluded(facts: Facts, rates: Facts) -> Facts:
 
 
 def start_ups(plan: Plan, cases: list[Facts]) -> Iterator[Facts]:
-    """From a location file to the first batch, for what was measured on the largest set."""
+    """Time from a location file to the first batch, if the largest set was measured."""
     generated = [on for on in plan.sets if size_of(on) is not None]
     largest = max(generated, key=lambda on: size_of(on) or 0, default=None)
     left_out = {f["mechanism"] for f in cases if f["set"] == largest and NOT_MEASURED in f}
-    asked = [name for name in plan.started if name not in left_out]
-    tried = started_up(plan, asked)
+    names = [name for name in plan.started if name not in left_out]
+    results = started_up(plan, names)
     for name in plan.started:
         facts = {"mechanism": name, "locations": plan.start_up}
         if name in left_out:
-            yield facts | {NOT_MEASURED: f"nor is it on {largest}"}
+            yield facts | {NOT_MEASURED: f"it was not measured on {largest}"}
             continue
-        facts |= min(tried[name], key=lambda told: told.get("first_batch_s", math.inf))
+        facts |= min(results[name], key=lambda result: result.get("first_batch_s", math.inf))
         if "first_batch_s" not in facts:
             facts[NOT_MEASURED] = facts.get("failed") or facts["stopped"]
         yield facts
 
 
 def started_up(plan: Plan, names: list[str]) -> dict[str, list[Facts]]:
-    """What each mechanism told in every round, one after the other in each."""
-    told: dict[str, list[Facts]] = {name: [] for name in names}
+    """The results of each mechanism in every round."""
+    results: dict[str, list[Facts]] = {name: [] for name in names}
     with tempfile.TemporaryDirectory() as folder:
         file = str(Path(folder) / "places.parquet")
-        say(f"start-up: writing {plan.start_up:,} locations")
+        log(f"start-up: writing {plan.start_up:,} locations")
         child({"kind": "written", "file": file, "size": plan.start_up}, COMPILING_S)
         for _ in range(plan.rounds):
             for name in names:
-                say(f"start-up: {name}")
+                log(f"start-up: {name}")
                 case = {"kind": "started up", "file": file, "mechanism": name}
-                told[name].append(child(case | {"began": time.time()}, plan.cap_s))
-    return told
+                results[name].append(child(case | {"began": time.time()}, plan.cap_s))
+    return results
 
 
 def exponent(known: list[tuple[float, float]]) -> float | None:

@@ -1,4 +1,4 @@
-"""What the speed benchmark perturbs: generated cities and globes, and the paper's sets."""
+"""The data sets of the speed benchmark: generated cities and globes, and the paper's sets."""
 
 import math
 import os
@@ -28,7 +28,7 @@ PAPER_SETS = ("nyc", "chi", "cle", "cps")
 GENERATED = "city-"
 WORLD = "globe-"
 GLOBES = ("globe-1000", "globe-100000")
-"""Places all over the Earth: what is small on a map of a city is not, here."""
+"""Locations all over the Earth, for which no approximation for small areas holds."""
 TRIPS = 32_768
 LENGTH = 5
 STEP_KM = 1.0
@@ -36,7 +36,7 @@ SIDE_KM = 30.0
 QUARTERS = 100
 QUARTER_KM = 1.0
 GLOBE_STEP = 0.05
-"""Of the Earth's radius: some 300 km."""
+"""The length of a step in Earth radii: some 300 km."""
 SOUTH_WEST = 41.7, -87.8
 KM_PER_DEGREE = 111.2
 
@@ -56,14 +56,16 @@ def load(name: str, trips: int = TRIPS) -> City:
     folder = paper_folder()
     if folder is None:
         raise FileNotFoundError(
-            "the paper's sets are not here; set NOMADP_DATA to their folder"
+            "the paper's sets are not available; set NOMADP_DATA to their folder"
         )
     locations = read_locations(folder / name / "locations.csv")
-    found, _ = read_trajectories(folder / name / "trajectories.csv", locations)
-    # The same trips again and again: a few thousand are over before all cores are at work.
-    again = found.select(np.resize(np.arange(len(found)), max(trips, len(found))))
-    numbered = tuple(map(str, range(len(again))))  # a tid names one trajectory only
-    return City(locations, TrajectorySet(again.offsets, again.locations, numbered))
+    trajectories, _ = read_trajectories(folder / name / "trajectories.csv", locations)
+    # Repeat the trips: a few thousand would be done before all cores are busy.
+    repeated = trajectories.select(
+        np.resize(np.arange(len(trajectories)), max(trips, len(trajectories)))
+    )
+    tids = tuple(map(str, range(len(repeated))))  # a tid names one trajectory only
+    return City(locations, TrajectorySet(repeated.offsets, repeated.locations, tids))
 
 
 def size_of(name: str) -> int | None:
@@ -72,14 +74,14 @@ def size_of(name: str) -> int | None:
 
 
 def paper_folder() -> Path | None:
-    """Where the paper's sets are, if they are anywhere."""
-    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
-    folder = Path(os.environ.get("NOMADP_DATA", beside))
+    """The folder of the paper's sets, if they are available."""
+    default = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("NOMADP_DATA", default))
     return folder if (folder / PAPER_SETS[0] / "locations.csv").is_file() else None
 
 
 def generated(size: int, trips: int = TRIPS, seed: int = 1) -> City:
-    """A box of 30 x 30 km, half of it in dense quarters, and walks of steps of about 1 km."""
+    """A box of 30 x 30 km, half of it in dense quarters, and walks with steps of about 1 km."""
     rng = np.random.default_rng(seed)
     spots_km = rng.uniform(0, SIDE_KM, (size, 2))
     dense = rng.integers(QUARTERS, size=size // 2)
@@ -90,7 +92,7 @@ def generated(size: int, trips: int = TRIPS, seed: int = 1) -> City:
 
 
 def _globe(size: int, trips: int, seed: int = 1) -> City:
-    """Uniform on the sphere, and walks of steps of some hundred kilometres."""
+    """Locations uniform on the sphere, and walks with steps of some hundred kilometres."""
     rng = np.random.default_rng(seed)
     spots = rng.normal(size=(size, 3))
     spots /= np.linalg.norm(spots, axis=1, keepdims=True)
@@ -109,7 +111,7 @@ def _globe(size: int, trips: int, seed: int = 1) -> City:
 
 
 def _inside(spots_km: np.ndarray) -> np.ndarray:
-    """What lies outside of the box, reflected at its edge."""
+    """Reflect points outside of the box at its edge."""
     return SIDE_KM - np.abs(SIDE_KM - np.abs(spots_km))
 
 

@@ -1,4 +1,4 @@
-"""The figures of a speed run as a table for people, and as facts for the documents."""
+"""The results of a speed run as printed tables and as values for the documents."""
 
 import textwrap
 from typing import Any
@@ -33,7 +33,7 @@ WIDTH = 96
 
 
 def printed(report: Facts) -> str:
-    """All of a run as text."""
+    """The results of a run as text."""
     return "\n\n".join(
         [
             "\n".join(textwrap.fill(line, WIDTH) for line in report["definitions"]),
@@ -57,14 +57,14 @@ def of_the_run(report: Facts) -> str:
 
 def case_table(report: Facts) -> str:
     header = ["set", "mechanism", *(name for name, _ in COLUMNS.values())]
-    rows, reasons = [], [f"{what}: skipped, {why}" for what, why in report["skipped"].items()]
+    rows, reasons = [], [f"{label}: skipped, {key}" for label, key in report["skipped"].items()]
     for on in report["sets"]:
         for case in (case for case in report["cases"] if case["set"] == on):
             rows.append([on, case["mechanism"], *cells(case, COLUMNS)])
-            for why in (NOT_MEASURED, "no_speed_up", "stopped", "failed"):
-                if why in case and not (why in ("stopped", "failed") and NOT_MEASURED in case):
-                    what = "no speed-up" if why == "no_speed_up" else why
-                    reasons.append(f"{case['mechanism']} on {on}: {what}, {case[why]}")
+            for key in (NOT_MEASURED, "no_speed_up", "stopped", "failed"):
+                if key in case and not (key in ("stopped", "failed") and NOT_MEASURED in case):
+                    label = "no speed-up" if key == "no_speed_up" else key
+                    reasons.append(f"{case['mechanism']} on {on}: {label}, {case[key]}")
     return "\n".join([aligned(header, rows), *reasons])
 
 
@@ -75,7 +75,7 @@ def cells(case: Facts, columns: dict[str, tuple[str, str]]) -> list[str]:
 
 
 def aligned(header: list[str], rows: list[list[str]]) -> str:
-    """Columns as wide as their widest cell; names to the left, figures to the right."""
+    """Align the columns: names left, figures right."""
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     named = sum(1 for name in header[:2] if name in ("set", "mechanism"))
     lines = [
@@ -90,11 +90,13 @@ def aligned(header: list[str], rows: list[list[str]]) -> str:
 
 def scaling_lines(report: Facts) -> list[str]:
     """How time grows with the number of locations, where two sizes tell it."""
-    said = "Time per trajectory grows with the number of locations to the power of (n above)"
-    lines = [said]
-    for name, found in report["scaling"].items():
-        prepare = f", preparing {found['prepare_s']:.2f}" if "prepare_s" in found else ""
-        lines.append(f"  {name} {found['us']:.2f}{prepare} ({found['sizes']} sizes)")
+    heading = "Time per trajectory grows with the number of locations to the power of (n above)"
+    lines = [heading]
+    for name, exponents in report["scaling"].items():
+        prepare = (
+            f", preparing {exponents['prepare_s']:.2f}" if "prepare_s" in exponents else ""
+        )
+        lines.append(f"  {name} {exponents['us']:.2f}{prepare} ({exponents['sizes']} sizes)")
     return lines if len(lines) > 1 else ["No exponent: that takes two generated sizes"]
 
 
@@ -104,7 +106,7 @@ def start_up_table(report: Facts) -> str:
         [case["mechanism"], f"{case['locations']:,}", *cells(case, START_UP)]
         for case in report["start_up"]
     ]
-    said = (
+    heading = (
         "Seconds from the start of a process that reads a Parquet file of locations until "
         "the first 1,024 trajectories are perturbed"
     )
@@ -113,12 +115,12 @@ def start_up_table(report: Facts) -> str:
         for case in report["start_up"]
         if NOT_MEASURED in case
     ]
-    return "\n".join([textwrap.fill(said, WIDTH), aligned(header, rows), *reasons])
+    return "\n".join([textwrap.fill(heading, WIDTH), aligned(header, rows), *reasons])
 
 
 def change_lines(report: Facts) -> list[str]:
-    """Against the newest record of each case: one line each."""
-    lines = ["Time relative to the reference, against the newest record of the same case"]
+    """The comparison of each case with its newest record."""
+    lines = ["Time relative to the reference, compared with the newest record of the same case"]
     for change in report["changes"]:
         case = f"{change['mechanism']} on {change['set']}"
         if change["since"] is None:
@@ -130,7 +132,7 @@ def change_lines(report: Facts) -> list[str]:
 
 
 def facts(report: Facts) -> dict[str, str]:
-    """What documents show, by the name under which docs/measured.json keeps it."""
+    """Values for docs/measured.json, by name."""
     return {
         "speed-run": of_the_run(report),
         "speed-us": by_set(report, "us", "µs per trajectory, one core"),
@@ -141,7 +143,7 @@ def facts(report: Facts) -> dict[str, str]:
         "speed-randomness": by_set(report, "randomness_share", "share of randomness"),
         "speed-memory": by_set(report, "peak_mib", "peak MiB"),
         "speed-scaling": ", ".join(
-            f"{name} {found['us']:.2f}" for name, found in report["scaling"].items()
+            f"{name} {exponents['us']:.2f}" for name, exponents in report["scaling"].items()
         ),
         "speed-start-up": ", ".join(
             f"{case['mechanism']} {case['first_batch_s']:.1f} s"
@@ -151,35 +153,36 @@ def facts(report: Facts) -> dict[str, str]:
     }
 
 
-def merged(known: dict[str, str], found: dict[str, str]) -> dict[str, str]:
-    """What documents show of all mechanisms, when a run measured some: the others stay.
+def merged(known: dict[str, str], new: dict[str, str]) -> dict[str, str]:
+    """Values of all mechanisms after a run that measured only some; the others do not change.
 
-    The machine that is named stays that of the others.
+    The description of the machine does not change either.
     """
-    return {name: _replaced(known.get(name, ""), value) for name, value in found.items()}
+    return {name: _replaced(known.get(name, ""), value) for name, value in new.items()}
 
 
-def _replaced(before: str, now: str) -> str:
-    """A table with these rows, or a list with these entries, in place of their namesakes."""
-    if before.count("\n") > 2 and before.split("\n")[1] == now.split("\n")[1]:
-        rows = {line.split(" | ")[0]: line for line in now.split("\n") if line}
-        old = [line for line in before.split("\n") if line]
+def _replaced(old_text: str, new_text: str) -> str:
+    """The old table or list with the rows or entries of the new one replaced."""
+    if old_text.count("\n") > 2 and old_text.split("\n")[1] == new_text.split("\n")[1]:
+        rows = {line.split(" | ")[0]: line for line in new_text.split("\n") if line}
+        old = [line for line in old_text.split("\n") if line]
         return "\n" + "\n".join(rows.get(line.split(" | ")[0], line) for line in old) + "\n"
-    if "\n" in now or ";" in now:
-        return now if "\n" in now else before or now
-    entries = {each.split(" ")[0]: each for each in now.split(", ")}
-    kept = {each.split(" ")[0]: each for each in before.split(", ") if each}
-    return ", ".join((kept | entries).values())
+    if "\n" in new_text or ";" in new_text:
+        return new_text if "\n" in new_text else old_text or new_text
+    entries = {entry.split(" ")[0]: entry for entry in new_text.split(", ")}
+    existing = {entry.split(" ")[0]: entry for entry in old_text.split(", ") if entry}
+    return ", ".join((existing | entries).values())
 
 
-def by_set(report: Facts, key: str, what: str) -> str:
-    """A Markdown table on lines of its own: a row to a mechanism, a column to a set."""
-    found = {(case["mechanism"], case["set"]): case for case in report["cases"]}
+def by_set(report: Facts, key: str, title: str) -> str:
+    """A Markdown table with a row for each mechanism and a column for each set."""
+    case_of = {(case["mechanism"], case["set"]): case for case in report["cases"]}
     names = list(dict.fromkeys(case["mechanism"] for case in report["cases"]))
     column = {key: COLUMNS[key]}
     rows = [
-        [name, *(cells(found[name, on], column)[0] for on in report["sets"])] for name in names
+        [name, *(cells(case_of[name, on], column)[0] for on in report["sets"])]
+        for name in names
     ]
-    header = [what, *report["sets"]]
+    header = [title, *report["sets"]]
     lines = [header, ["---"] + ["---:"] * len(report["sets"]), *rows]
     return "\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"

@@ -1,11 +1,10 @@
-"""What streaming costs: seconds, processor seconds and memory of one `nomadp perturb`.
+"""The wall-clock time, CPU time and memory of one `nomadp perturb`.
 
-    python benchmarks/stream.py                                   10 million trajectories by atp
+    python benchmarks/stream.py                          10 million trajectories, with atp
     python benchmarks/stream.py --trajectories 1000000 --mechanism atlas
 
-The trips are pieces of those of the seeded synthetic city, 3 to 7 locations long. Everything is
-written to a temporary folder and removed. The command is measured as a whole, from its start to
-its end, as its own process.
+The trips are parts of trips in the seeded synthetic city, with 3 to 7 locations. Everything is
+written to a temporary folder and deleted. The whole command is measured, as a separate process.
 """
 
 import argparse
@@ -42,20 +41,20 @@ def main() -> None:
 
 
 def make(folder: Path, trajectories: int, places: int) -> None:
-    """A location file, and a Parquet file with one row to a trajectory."""
+    """Write a location file, and a Parquet file with one row per trajectory."""
     city = synthetic_city(seed=1, places=places, trips=2_000)
     write_locations(folder / "places.csv", city.locations)
-    ids, walked = pa.array(city.locations.ids), city.trajectories.locations
+    ids, visited = pa.array(city.locations.ids), city.trajectories.locations
     rng = np.random.default_rng(1)
     with pq.ParquetWriter(folder / "trips.parquet", TRAJECTORY_SCHEMA) as writer:
         for first in range(0, trajectories, ROW_GROUP):
             count = min(ROW_GROUP, trajectories - first)
             lengths = rng.integers(3, 8, size=count)
             offsets = np.concatenate([[0], np.cumsum(lengths)])
-            begin = rng.integers(len(walked) - 7, size=count)
+            begin = rng.integers(len(visited) - 7, size=count)
             point = np.repeat(begin - offsets[:-1], lengths) + np.arange(offsets[-1])
             lists = pa.ListArray.from_arrays(
-                pa.array(offsets, pa.int32()), ids.take(pa.array(walked[point]))
+                pa.array(offsets, pa.int32()), ids.take(pa.array(visited[point]))
             )
             tids = pa.array(np.arange(first, first + count)).cast(pa.string())
             writer.write_batch(pa.record_batch([tids, lists], schema=TRAJECTORY_SCHEMA))
@@ -70,10 +69,10 @@ def run(folder: Path, options: argparse.Namespace) -> None:
     seconds = time.monotonic() - started
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     busy = used.ru_utime + used.ru_stime
-    print(f"{seconds:.0f} s on the clock, {busy:.0f} s of processor time")
-    print(f"{busy / seconds:.2f} cores busy; {os.getloadavg()[0]:.1f} wanted by everybody")
-    print(f"{used.ru_maxrss / 1024:.0f} MiB at most")
-    print(f"{options.trajectories / seconds:.0f} trajectories a second")
+    print(f"{seconds:.0f} s wall-clock time, {busy:.0f} s CPU time")
+    print(f"{busy / seconds:.2f} cores busy; load average {os.getloadavg()[0]:.1f}")
+    print(f"peak memory {used.ru_maxrss / 1024:.0f} MiB")
+    print(f"{options.trajectories / seconds:.0f} trajectories per second")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""Build the site of this folder, or (--serve) show it on this machine while it is written.
+"""Build the documentation site, or show it on this machine with --serve.
 
     python3 dev.py docs [--out FOLDER] [--serve [PORT]]
 
-The documents read well where they are, so their links are those of the repository. For the
-site they are gathered in FOLDER/pages, with the few documents of the root that belong to it,
-and every link is turned to where its target is then; a file that is no page is copied.
-zensical then makes FOLDER/html of them and stops at a link or anchor that leads nowhere.
+The documents link to each other as files of the repository. For the site, they are copied to
+FOLDER/pages, together with some documents from the root, and their links are adapted. Linked
+files that are not pages are copied, too. zensical then builds FOLDER/html, and fails at a link
+or an anchor without a target.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from nomadp.theme import css_properties
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 CONFIG = DOCS / "zensical.toml"
-LOOK = DOCS / "look"
+STYLES = DOCS / "look"
 ICON = ROOT / "web" / "pages" / "src" / "icon.svg"
 
 ELSEWHERE = {
@@ -40,17 +40,17 @@ ELSEWHERE = {
     "tests/imports/README.md": "project/imports.md",
     "web/client/README.md": "project/typescript.md",
 }
-"""Pages that are not in docs/. The README is for the forge; on the site it is docs/index.md."""
+"""Pages from outside of docs/. On the site, docs/index.md takes the place of the README."""
 
 FENCE = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"(\]\()([^)#\s]+)(#[^)\s]*)?(\))")
 IMAGE = re.compile(r"!\[[^\]]*\]\([^)#\s]+\.png\)")
 COMMENT = re.compile(r"<!-- .*? -->")
-"""For whoever writes. One on its own line leaves a blank one, which a table after it needs."""
+"""A comment for authors. Removing it leaves a blank line, which a table after it needs."""
 
 
 def pages() -> dict[Path, PurePosixPath]:
-    """Every document of the site, and its place there."""
+    """The path of every document on the site."""
     inside = {
         path: PurePosixPath(path.relative_to(DOCS)) for path in sorted(DOCS.rglob("*.md"))
     }
@@ -59,7 +59,7 @@ def pages() -> dict[Path, PurePosixPath]:
 
 
 def named_in(nav: object) -> Iterator[str]:
-    """The pages that a part of the configuration's `nav` names, in its order."""
+    """The pages in a part of the configuration's `nav`, in order."""
     if isinstance(nav, str):
         yield nav
     elif isinstance(nav, dict):
@@ -70,43 +70,45 @@ def named_in(nav: object) -> Iterator[str]:
             yield from named_in(part)
 
 
-def unnamed() -> set[str]:
-    """Documents that no reader would find, because the navigation does not name them."""
+def not_in_nav() -> set[str]:
+    """Documents that are missing from the navigation."""
     nav = tomllib.loads(CONFIG.read_text(encoding="utf-8"))["project"]["nav"]
     return {str(place) for place in pages().values()} - set(named_in(nav))
 
 
 def turned(text: str, source: Path, out: Path) -> str:
-    """A document with the links it needs on the site; files they name are copied to ``out``."""
+    """A document with its links adapted to the site; linked files are copied to ``out``."""
     places = pages()
 
-    def turn(found: re.Match[str]) -> str:
-        if "://" in found[2]:
-            return found[0]
-        target = (source.parent / found[2]).resolve()
+    def adapt(match: re.Match[str]) -> str:
+        if "://" in match[2]:
+            return match[0]
+        target = (source.parent / match[2]).resolve()
         place = places.get(target)
         if place is None:
             if not target.is_file() or not target.is_relative_to(ROOT):
-                raise SystemExit(f"{source.relative_to(ROOT)}: no file {found[2]} to link to")
+                raise SystemExit(
+                    f"{source.relative_to(ROOT)}: links to {match[2]}, which does not exist"
+                )
             base = DOCS if target.is_relative_to(DOCS) else ROOT
             place = PurePosixPath("" if base is DOCS else "files", target.relative_to(base))
             (out / place).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(target, out / place)
         link = os.path.relpath(place, places[source].parent)
-        return found[1] + PurePosixPath(link).as_posix() + (found[3] or "") + found[4]
+        return match[1] + PurePosixPath(link).as_posix() + (match[3] or "") + match[4]
 
-    def both(found: re.Match[str]) -> str:
-        return by_theme(found[0], source.parent)
+    def themed(match: re.Match[str]) -> str:
+        return by_theme(match[0], source.parent)
 
     parts = FENCE.split(COMMENT.sub("", text))
     return "".join(
-        part if part.startswith("```") else LINK.sub(turn, IMAGE.sub(both, part))
+        part if part.startswith("```") else LINK.sub(adapt, IMAGE.sub(themed, part))
         for part in parts
     )
 
 
 def by_theme(image: str, folder: Path) -> str:
-    """A picture that was also taken by night (X-dark.png beside X.png), once for each theme."""
+    """An image, and its variant for the dark theme (X-dark.png) if there is one."""
     light, dark = image[:-1], f"{image[:-5]}-dark.png"
     if not (folder / dark.rpartition("(")[2]).is_file():
         return image
@@ -114,7 +116,7 @@ def by_theme(image: str, folder: Path) -> str:
 
 
 def gather(out: Path) -> None:
-    """Write the pages and the configuration as zensical wants them, and leave nothing else."""
+    """Write the pages and the configuration for zensical, and delete everything else."""
     staged = out / "pages"
     shutil.rmtree(staged, ignore_errors=True)
     for source, place in pages().items():
@@ -122,15 +124,15 @@ def gather(out: Path) -> None:
             (staged / place).parent.mkdir(parents=True, exist_ok=True)
             text = turned(source.read_text(encoding="utf-8"), source, staged)
             (staged / place).write_text(text, encoding="utf-8")
-    if LOOK.is_dir():
-        shutil.copytree(LOOK, staged / LOOK.name)
-        shutil.copyfile(ICON, staged / LOOK.name / ICON.name)
-        (staged / LOOK.name / "colours.css").write_text(colours(), encoding="utf-8")
+    if STYLES.is_dir():
+        shutil.copytree(STYLES, staged / STYLES.name)
+        shutil.copyfile(ICON, staged / STYLES.name / ICON.name)
+        (staged / STYLES.name / "colours.css").write_text(colours(), encoding="utf-8")
     shutil.copyfile(CONFIG, out / CONFIG.name)
 
 
 def colours() -> str:
-    """Those of every other page of ours, under the names that zensical gives to the themes."""
+    """The colours of our theme, under zensical's names for the colour schemes."""
     schemes = {"default": "light", "slate": "dark"}
     return "".join(
         f'[data-md-color-scheme="{scheme}"] {{ {css_properties(theme)} }}\n'
@@ -143,31 +145,31 @@ def zensical(out: Path, *args: str) -> list[str]:
 
 
 def build(out: Path) -> int:
-    if missing := unnamed():
-        print(f"docs: {CONFIG.name} must name every page in nav, not {sorted(missing)}")
+    if missing := not_in_nav():
+        print(f"docs: nav in {CONFIG.name} must contain every page; missing: {sorted(missing)}")
         return 1
     shutil.rmtree(out / "html", ignore_errors=True)
     gather(out)
-    done = subprocess.run(zensical(out, "build", "--strict"), check=False).returncode
-    if done == 0:
+    exit_code = subprocess.run(zensical(out, "build", "--strict"), check=False).returncode
+    if exit_code == 0:
         print(f"docs: {out / 'html' / 'index.html'}")
-    return done
+    return exit_code
 
 
 def serve(out: Path, port: int) -> int:
-    """Show the site on loopback, and what changes in it, until Ctrl-C."""
+    """Serve the site on loopback and update it when documents change, until Ctrl-C."""
     gather(out)
-    shown = subprocess.Popen(zensical(out, "serve", "-a", f"127.0.0.1:{port}"))
-    seen = newest()
+    server = subprocess.Popen(zensical(out, "serve", "-a", f"127.0.0.1:{port}"))
+    last_change = newest()
     try:
-        while shown.poll() is None:
+        while server.poll() is None:
             time.sleep(1)
-            if newest() != seen:
-                seen = newest()
+            if newest() != last_change:
+                last_change = newest()
                 gather(out)
     finally:
-        shown.terminate()
-    return shown.wait()
+        server.terminate()
+    return server.wait()
 
 
 def newest() -> float:
@@ -175,12 +177,12 @@ def newest() -> float:
 
 
 def main(args: list[str]) -> int:
-    wanted = argparse.ArgumentParser(prog="dev.py docs", description=__doc__.splitlines()[0])
-    wanted.add_argument("--out", type=Path, default=ROOT / "build" / "site")
-    wanted.add_argument("--serve", type=int, nargs="?", const=8080, metavar="PORT")
-    given = wanted.parse_args(args)
-    given.out.mkdir(parents=True, exist_ok=True)
-    return build(given.out) if given.serve is None else serve(given.out, given.serve)
+    parser = argparse.ArgumentParser(prog="dev.py docs", description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "site")
+    parser.add_argument("--serve", type=int, nargs="?", const=8080, metavar="PORT")
+    options = parser.parse_args(args)
+    options.out.mkdir(parents=True, exist_ok=True)
+    return build(options.out) if options.serve is None else serve(options.out, options.serve)
 
 
 if __name__ == "__main__":

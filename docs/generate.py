@@ -1,11 +1,13 @@
-"""Put into the documents what the code says, or (--check) see that nothing there is stale.
+"""Update the generated parts of the documents, or check with --check that they are current.
 
-A value that was measured stands between two comments: <!-- measured: NAME -->value<!-- end -->.
-What NAME is comes from docs/measured.json, which the scripts in benchmarks/ write. A piece of
-code stands between <!-- source: nomadp.module:name --> and <!-- end -->, and is what is written
-there; what docs/writers/protocol.py states stands between <!-- stated: NAME --> and
-<!-- end -->; one after <!-- shown: DOCUMENT LANGUAGE --> is the block that DOCUMENT has of it.
-The pages of docs/reference are written whole, by docs/writers.
+Generated parts are between two comments, the second of which is <!-- end -->. The first is:
+
+    <!-- measured: NAME -->                a value in docs/measured.json, from benchmarks/
+    <!-- source: nomadp.module:name -->    the source code of a function, class or constant
+    <!-- stated: NAME -->                  a table of docs/writers/protocol.py
+    <!-- shown: DOCUMENT LANGUAGE -->      the only code block of a language in a document
+
+The pages of docs/reference are generated as a whole, by docs/writers.
 """
 
 import json
@@ -30,8 +32,8 @@ OPENED = re.compile(r"<!-- (?:measured|source|stated):")
 
 
 def documents() -> list[Path]:
-    beside = [DOCS.parent / "README.md", DOCS.parent / "paper" / "paper.md"]
-    return [*beside, *sorted(DOCS.rglob("*.md"))]
+    outside = [DOCS.parent / "README.md", DOCS.parent / "paper" / "paper.md"]
+    return [*outside, *sorted(DOCS.rglob("*.md"))]
 
 
 def measured() -> dict[str, str]:
@@ -40,49 +42,49 @@ def measured() -> dict[str, str]:
 
 
 def filled(text: str, values: dict[str, str]) -> str:
-    def fill(found: re.Match[str]) -> str:
-        return found[1] + content(found[2], found[3], values) + found[5]
+    def fill(match: re.Match[str]) -> str:
+        return match[1] + content(match[2], match[3], values) + match[5]
 
-    text = SHOWN.sub(lambda found: found[1] + block(found[2], found[3]) + found[5], text)
+    text = SHOWN.sub(lambda match: match[1] + block(match[2], match[3]) + match[5], text)
     return MARKED.sub(fill, text)
 
 
 def content(kind: str, name: str, values: dict[str, str]) -> str:
-    """What stands between a mark and its end."""
+    """The content of a generated part."""
     if kind == "measured":
         return values[name]
     return STATED[name]() if kind == "stated" else excerpt(name)
 
 
 def block(document: str, language: str) -> str:
-    """The only block of a language in a document."""
+    """The only code block of a language in a document."""
     text = (ROOT / document).read_text(encoding="utf-8")
-    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    return str(found)
+    (code,) = re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    return str(code)
 
 
 def fresh(values: dict[str, str]) -> Iterator[tuple[Path, str]]:
-    """Every document as it should be."""
-    whole = {DOCS / name: page for name, page in PAGES.items()}
+    """The current text of every document."""
+    generated = {DOCS / name: page for name, page in PAGES.items()}
     for path in documents():
-        if path not in whole:
+        if path not in generated:
             text = path.read_text(encoding="utf-8")
             check_marks(path, text, values)
             yield path, filled(text, values)
-    for path, page in whole.items():
+    for path, page in generated.items():
         yield path, page()
 
 
 def check_marks(path: Path, text: str, values: dict[str, str]) -> None:
-    found = MARKED.findall(text)
-    unmarked = len(OPENED.findall(text)) - len(found)
-    named = {name for _, kind, name, _, _ in found if kind == "measured"}
-    unknown = sorted(named - values.keys())
+    marked = MARKED.findall(text)
+    unclosed = len(OPENED.findall(text)) - len(marked)
+    names = {name for _, kind, name, _, _ in marked if kind == "measured"}
+    unknown = sorted(names - values.keys())
     unknown += [
-        name for _, kind, name, _, _ in found if kind == "stated" and name not in STATED
+        name for _, kind, name, _, _ in marked if kind == "stated" and name not in STATED
     ]
-    if unmarked or unknown:
-        raise SystemExit(f"{path.name}: {unmarked} values without an end, unknown: {unknown}")
+    if unclosed or unknown:
+        raise SystemExit(f"{path.name}: {unclosed} parts without an end, unknown: {unknown}")
 
 
 def main(args: list[str]) -> int:

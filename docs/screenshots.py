@@ -1,7 +1,7 @@
-"""Makes the pictures of the README and of the pages here: python3 dev.py screenshots.
+"""Take the screenshots in the README and the documentation: python3 dev.py screenshots.
 
-They are of the demonstration as it runs: its collector's dashboard and contributor's page, and
-its own page, in a real Chromium, on a desk and on a phone, by day and by night.
+They show the running demo in Chromium: the dashboard, the contributor's page and the demo's own
+page, in sizes of a desktop and a phone, in light and dark themes.
 """
 
 import io
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 IMAGES = Path(__file__).resolve().parent / "images"
-MOST_BYTES = 200_000
+BYTES_MAX = 200_000
 COLOURS = 96
 DESK, PHONE = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
 FLAGS = [
@@ -37,13 +37,13 @@ FLAGS = [
 WAIT_MS = 90_000
 DRAWN = ".map[data-drawn=yes]"
 NEXT_FRAME = "new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
-ALONG = ((0.44, 0.4), (0.52, 0.53), (0.6, 0.6))
+JOURNEY = ((0.44, 0.4), (0.52, 0.53), (0.6, 0.6))
+"""The points of the drawn journey, as fractions of the map's width and height."""
 PREVIEWS = 4
-"""A journey to be drawn, as shares of the map's width and height."""
 
 
 class Shot(NamedTuple):
-    """One picture: where, on which screen and in which theme, and how to get there."""
+    """One screenshot: its page, screen size and theme, and how to prepare the page."""
 
     name: str
     kind: str
@@ -53,24 +53,24 @@ class Shot(NamedTuple):
 
 
 def dashboard(tab: str) -> Callable[["Page", dict[str, Any]], None]:
-    def prepare(page: "Page", found: dict[str, Any]) -> None:
-        page.locator("#token").fill(found["analyst_token"])
+    def prepare(page: "Page", demo: dict[str, Any]) -> None:
+        page.locator("#token").fill(demo["analyst_token"])
         page.keyboard.press("Enter")
         page.locator(f"#tab-{tab}").click()
         drawn(page)
-        show(page, ".tabs", 24)  # the whole map, and what stands beside it
+        show(page, ".tabs", 24)  # the whole map and the table beside it
         drawn(page)
 
     return prepare
 
 
-def contribute(page: "Page", found: dict[str, Any]) -> None:
-    """A journey is drawn, and what would be sent of it is looked at."""
+def contribute(page: "Page", demo: dict[str, Any]) -> None:
+    """Draw a journey and look at previews of its report."""
     drawn(page)
     page.locator("[data-action=draw]").click()
     canvas = page.locator(".map canvas")
-    width, height = canvas.evaluate("(each) => [each.clientWidth, each.clientHeight]")
-    for x, y in ALONG:
+    width, height = canvas.evaluate("(node) => [node.clientWidth, node.clientHeight]")
+    for x, y in JOURNEY:
         canvas.click(position={"x": x * width, "y": y * height})
     page.locator("[data-action=use-drawn]").click()
     page.locator("[data-action=preview]").click()
@@ -83,29 +83,29 @@ def contribute(page: "Page", found: dict[str, Any]) -> None:
     show(page, ".contribute .steps", 74)
 
 
-def journey(page: "Page", found: dict[str, Any]) -> None:
-    """As it opens."""
+def journey(page: "Page", demo: dict[str, Any]) -> None:
+    """The page as it opens."""
 
 
-def maps(page: "Page", found: dict[str, Any]) -> None:
+def maps(page: "Page", demo: dict[str, Any]) -> None:
     show(page, "#compare", 0)
 
 
-def gathered(page: "Page", found: dict[str, Any]) -> None:
+def gathered(page: "Page", demo: dict[str, Any]) -> None:
     page.check("input[name=view][value=flows]", force=True)
     show(page, "#views-title", 70)
 
 
 def drawn(page: "Page") -> None:
-    """Waits for the map; what it says before the next frame is of before."""
+    """Wait for the map. Its state is only up to date after the next frame."""
     page.evaluate(NEXT_FRAME)
     page.wait_for_selector(DRAWN)
 
 
 def show(page: "Page", part: str, above_px: int) -> None:
-    """Scroll until a part of the page is so far from the top."""
-    below = f"(node) => scrollTo(0, node.getBoundingClientRect().top + scrollY - {above_px})"
-    page.locator(part).evaluate(below)  # at once, since motion is reduced
+    """Scroll until a part of the page is this far from the top."""
+    scroll = f"(node) => scrollTo(0, node.getBoundingClientRect().top + scrollY - {above_px})"
+    page.locator(part).evaluate(scroll)  # immediately, because motion is reduced
 
 
 SHOTS = [
@@ -123,7 +123,7 @@ SHOTS = [
 
 @contextmanager
 def demonstration(folder: Path) -> Iterator[dict[str, Any]]:
-    """The demo, until it is left: what it printed."""
+    """Run the demo, and yield its JSON output."""
     command = [sys.executable, "-m", "nomadp", "demo", "--json", "--out", str(folder)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
@@ -138,7 +138,7 @@ def demonstration(folder: Path) -> Iterator[dict[str, Any]]:
         process.wait()
 
 
-def taken(browser: "Browser", shot: Shot, found: dict[str, Any]) -> Path:
+def take(browser: "Browser", shot: Shot, demo: dict[str, Any]) -> Path:
     is_phone = shot.screen == PHONE
     context = browser.new_context(
         viewport=shot.screen,  # type: ignore[arg-type]
@@ -150,48 +150,48 @@ def taken(browser: "Browser", shot: Shot, found: dict[str, Any]) -> Path:
     )
     context.set_default_timeout(WAIT_MS)
     page = context.new_page()
-    page.goto(found[shot.kind])
-    shot.prepare(page, found)
+    page.goto(demo[shot.kind])
+    shot.prepare(page, demo)
     content = page.screenshot()
     context.close()
-    return kept(shot.name, content)
+    return save(shot.name, content)
 
 
-def kept(name: str, content: bytes) -> Path:
-    """Few colours, since paper and ink have few: a picture stays small."""
+def save(name: str, content: bytes) -> Path:
+    """Save with a reduced palette, which keeps the files small."""
     path = IMAGES / f"{name}.png"
-    few = Image.open(io.BytesIO(content)).convert("RGB").quantize(COLOURS, dither=0)
-    few.save(path, optimize=True)
+    reduced = Image.open(io.BytesIO(content)).convert("RGB").quantize(COLOURS, dither=0)
+    reduced.save(path, optimize=True)
     size = path.stat().st_size
-    if size > MOST_BYTES:
-        sys.exit(f"{path.name} must have at most {MOST_BYTES:,} bytes, and has {size:,}")
+    if size > BYTES_MAX:
+        sys.exit(f"{path.name} must have at most {BYTES_MAX:,} bytes, got {size:,}")
     print(f"{path.relative_to(IMAGES.parent.parent)}: {size:,} bytes")
     return path
 
 
-def contributors_page(found: dict[str, Any]) -> str:
-    """Of the task that asks for whole journeys."""
-    signed = {"authorization": f"Bearer {found['analyst_token']}"}
-    with urlopen(Request(f"{found['collector']}/tasks", headers=signed)) as reply:
+def contributors_page(demo: dict[str, Any]) -> str:
+    """The address of the contributor's page of the ATLAS task."""
+    headers = {"authorization": f"Bearer {demo['analyst_token']}"}
+    with urlopen(Request(f"{demo['collector']}/tasks", headers=headers)) as reply:
         tasks = json.load(reply)["tasks"]
-    task = next(each["task_id"] for each in tasks if each["mechanism"] == "atlas")
-    return f"{found['collector']}/contribute/{task}"
+    task_id = next(task["task_id"] for task in tasks if task["mechanism"] == "atlas")
+    return f"{demo['collector']}/contribute/{task_id}"
 
 
 def main(names: list[str]) -> int:
     program = shutil.which("chromium") or shutil.which("google-chrome")
     if program is None:
-        sys.exit("screenshots need a Chromium (Debian's package chromium), and there is none")
-    wanted = [shot for shot in SHOTS if not names or shot.name in names]
-    with tempfile.TemporaryDirectory() as folder, demonstration(Path(folder)) as found:
-        if found["dashboard"] is None:
+        sys.exit("screenshots need Chromium; install it (Debian: apt-get install chromium)")
+    shots = [shot for shot in SHOTS if not names or shot.name in names]
+    with tempfile.TemporaryDirectory() as folder, demonstration(Path(folder)) as demo:
+        if demo["dashboard"] is None:
             sys.exit("screenshots need the dashboard; build it with: python3 dev.py web")
-        found["page"] = Path(found["page"]).as_uri()
-        found["contribute"] = contributors_page(found)
+        demo["page"] = Path(demo["page"]).as_uri()
+        demo["contribute"] = contributors_page(demo)
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
-            for shot in wanted:
-                taken(browser, shot, found)
+            for shot in shots:
+                take(browser, shot, demo)
             browser.close()
     return 0
 

@@ -1,4 +1,4 @@
-"""Wheel and sdist: built so that anybody gets the same bytes, and holding what they should."""
+"""Build the wheel and the sdist reproducibly, and check their contents."""
 
 import hashlib
 import os
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PAGES = "src/nomadp/pages/static"
-"""Where web/build.py puts the pages; git knows nothing of them, the wheel needs them."""
+"""The output folder of web/build.py. git ignores the pages, but the wheel contains them."""
 METADATA = [
     "METADATA",
     "RECORD",
@@ -30,14 +30,14 @@ class Built:
 
 @dataclass(frozen=True)
 class Builder:
-    """The locked hatchling: without isolation, so that no other version builds what we test."""
+    """Builds with the locked hatchling, without isolation, which could use another version."""
 
     python: Path
     epoch: int
-    """The time of the last commit: the only one that a build may write down."""
+    """The time of the last commit: the only time in the build, so that it is reproducible."""
 
     def build(self, root: Path, out: Path, *kinds: str) -> list[Path]:
-        """Build these kinds from the tree at ``root``, where no Node can be found."""
+        """Build these kinds from the tree at ``root``, with a PATH that contains no Node."""
         targets = [arg for kind in kinds for arg in ("-t", kind)]
         command = [self.python, "-m", "hatchling", "build", *targets, "-d", out]
         environment = {
@@ -47,22 +47,22 @@ class Builder:
         }
         environment |= {"SOURCE_DATE_EPOCH": str(self.epoch), "PATH": str(self.python.parent)}
         out.mkdir(parents=True, exist_ok=True)
-        done = subprocess.run(
+        result = subprocess.run(
             command, cwd=root, env=environment, capture_output=True, text=True, check=False
         )
-        if done.returncode != 0:
-            raise RuntimeError(f"hatchling could not build {root.name}: {done.stderr}")
+        if result.returncode != 0:
+            raise RuntimeError(f"hatchling could not build {root.name}: {result.stderr}")
         return [next(out.glob({"wheel": "*.whl", "sdist": "*.tar.gz"}[k])) for k in kinds]
 
 
 def build_all(builder: Builder, root: Path, out: Path) -> tuple[Built, list[str]]:
-    """Both, into ``out``; and a sentence for each way in which a second build differs."""
+    """Build both into ``out``; also return a sentence for each difference of a second build."""
     shutil.rmtree(out, ignore_errors=True)
     wheel, sdist = builder.build(root, out, "wheel", "sdist")
-    wrong = []
+    problems = []
     with tempfile.TemporaryDirectory() as folder:
         again = builder.build(root, Path(folder, "again"), "wheel", "sdist")
-        wrong += [
+        problems += [
             f"a second build of {first.name} must give the same bytes, and does not"
             for first, second in zip((wheel, sdist), again, strict=True)
             if digest(first) != digest(second)
@@ -70,12 +70,12 @@ def build_all(builder: Builder, root: Path, out: Path) -> tuple[Built, list[str]
         unpacked = unpack(sdist, Path(folder, "unpacked"))
         (from_sdist,) = builder.build(unpacked, Path(folder, "from"), "wheel")
         if digest(from_sdist) != digest(wheel):
-            wrong.append("the sdist must build the same wheel, without Node, and does not")
-    return Built(wheel, sdist), wrong
+            problems.append("the sdist must build the same wheel, without Node, and does not")
+    return Built(wheel, sdist), problems
 
 
 def unpack(sdist: Path, folder: Path) -> Path:
-    """The tree that the sdist holds."""
+    """Unpack an sdist, and return the root of its tree."""
     with tarfile.open(sdist) as packed:
         packed.extractall(folder, filter="data")
     (tree,) = folder.iterdir()
@@ -87,26 +87,26 @@ def digest(path: Path) -> str:
 
 
 def folder_digest(folder: Path) -> str:
-    """Of every file under it, by name."""
-    every = hashlib.sha256()
+    """A digest of the names and contents of all files in a folder."""
+    total = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file():
-            every.update(f"{path.relative_to(folder).as_posix()} {digest(path)}\n".encode())
-    return every.hexdigest()
+            total.update(f"{path.relative_to(folder).as_posix()} {digest(path)}\n".encode())
+    return total.hexdigest()
 
 
 def tracked(root: Path) -> set[str]:
-    """What is, or would be, in the repository."""
+    """Files that git tracks or would track."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=root, capture_output=True, check=True).stdout
-    names = filter(None, listed.decode().split("\0"))
+    output = subprocess.run(command, cwd=root, capture_output=True, check=True).stdout
+    names = filter(None, output.decode().split("\0"))
     return {name for name in names if (root / name).is_file()}
 
 
 def pages(root: Path) -> set[str]:
-    """What was built for browsers."""
-    found = {path for path in (root / PAGES).rglob("*") if path.is_file()}
-    return {path.relative_to(root).as_posix() for path in found}
+    """The built files of the pages."""
+    files = {path for path in (root / PAGES).rglob("*") if path.is_file()}
+    return {path.relative_to(root).as_posix() for path in files}
 
 
 def wheel_names(wheel: Path) -> set[str]:
@@ -115,13 +115,13 @@ def wheel_names(wheel: Path) -> set[str]:
 
 
 def sdist_names(sdist: Path) -> set[str]:
-    """Below its one folder."""
+    """The names in an sdist, below its root folder."""
     with tarfile.open(sdist) as packed:
-        return {each.name.partition("/")[2] for each in packed if each.isfile()}
+        return {member.name.partition("/")[2] for member in packed if member.isfile()}
 
 
 def expected_of_wheel(root: Path, version: str) -> set[str]:
-    """The package as git has it, the pages, and the metadata: nothing else belongs."""
+    """The tracked files of the package, the pages and the metadata, and nothing else."""
     package = {name for name in tracked(root) if name.startswith("src/nomadp/")} | pages(root)
     about = {f"nomadp-{version}.dist-info/{name}" for name in METADATA}
     return {name.removeprefix("src/") for name in package} | about
@@ -131,18 +131,18 @@ def expected_of_sdist(root: Path) -> set[str]:
     return tracked(root) | pages(root) | {"PKG-INFO"}
 
 
-def differences(what: str, found: set[str], expected: set[str]) -> list[str]:
-    """A sentence for what is missing, and one for what does not belong."""
-    told = []
-    if missing := sorted(expected - found):
-        told.append(f"the {what} must hold {', '.join(missing)}")
-    if strangers := sorted(found - expected):
-        told.append(f"the {what} must not hold {', '.join(strangers)}")
-    return told
+def differences(kind: str, names: set[str], expected: set[str]) -> list[str]:
+    """Sentences about missing and unexpected files."""
+    problems = []
+    if missing := sorted(expected - names):
+        problems.append(f"the {kind} must contain {', '.join(missing)}")
+    if unexpected := sorted(names - expected):
+        problems.append(f"the {kind} must not contain {', '.join(unexpected)}")
+    return problems
 
 
 def misplaced(built: Built, root: Path, version: str) -> list[str]:
-    """What is wrong with the contents of both; the pages must be among them."""
+    """Sentences about wrong contents of the wheel and the sdist."""
     if f"{PAGES}/index.html" not in pages(root):
         return ["the pages must be built; run: python3 dev.py web"]
     return [

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The bill of materials: which packages of others are inside the wheel (CycloneDX, PEP 770).
+"""The bill of materials: third-party packages inside the wheel (CycloneDX, PEP 770).
 
-    release/bom.py [--check]    write release/nomadp.cdx.json, or see that it is current
+    release/bom.py [--check]    write release/nomadp.cdx.json, or check that it is current
 
-Inside are only those of npm that the pages are built of, as web/package-lock.json names them
-with their hashes. What the wheel requires of Python is in its metadata, not in the wheel. No
-day and no serial number: the same sources give the same bytes.
+These are only the npm packages in the built pages, with the hashes of web/package-lock.json.
+Python dependencies are in the wheel's metadata, not in the wheel. The file contains no date and
+no serial number, so that the same sources give the same bytes.
 """
 
 import base64
@@ -25,10 +25,10 @@ _HASHES = {"sha1": "SHA-1", "sha256": "SHA-256", "sha512": "SHA-512"}
 
 
 def bill(root: Path = ROOT) -> dict[str, Any]:
-    """The bill as CycloneDX writes it."""
+    """The bill of materials in the CycloneDX format."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     locked = json.loads((root / versions.NPM_LOCK).read_text(encoding="utf-8"))["packages"]
-    inside = bundled(locked)
+    names = bundled(locked)
     name, version = project["name"], versions.current(root)
     itself = {
         "type": "application",
@@ -44,25 +44,25 @@ def bill(root: Path = ROOT) -> dict[str, Any]:
         "specVersion": FORMAT,
         "version": 1,
         "metadata": {"component": itself},
-        "components": [component(each, locked[_FOLDER + each]) for each in inside],
+        "components": [component(each, locked[_FOLDER + each]) for each in names],
         "dependencies": [
-            {"ref": itself["bom-ref"], "dependsOn": direct(locked, inside)},
-            *(needs(each, locked) for each in inside),
+            {"ref": itself["bom-ref"], "dependsOn": direct(locked, names)},
+            *(needs(each, locked) for each in names),
         ],
     }
 
 
 def bundled(locked: dict[str, Any]) -> list[str]:
-    """The packages that the pages need when they run; ours are links, tools are dev."""
-    found = {
+    """The packages that the pages contain: neither our own, which are links, nor dev tools."""
+    names = {
         path.removeprefix(_FOLDER)
         for path, package in locked.items()
         if path.startswith(_FOLDER) and not package.get("dev") and not package.get("link")
     }
-    nested = sorted(name for name in found if _FOLDER in name)
+    nested = sorted(name for name in names if _FOLDER in name)
     if nested:
-        raise ValueError(f"one version of each package must be inside, got two of {nested}")
-    return sorted(found)
+        raise ValueError(f"one version of each package must be bundled, got two of {nested}")
+    return sorted(names)
 
 
 def component(name: str, package: dict[str, Any]) -> dict[str, Any]:
@@ -84,10 +84,12 @@ def purl(name: str, package: dict[str, Any]) -> str:
     return f"pkg:npm/{name.replace('@', '%40')}@{package['version']}"
 
 
-def direct(locked: dict[str, Any], inside: list[str]) -> list[str]:
-    """What our own pages ask for by name."""
-    asked = set().union(*(locked[each].get("dependencies", {}) for each in versions.WORKSPACES))
-    return [purl(name, locked[_FOLDER + name]) for name in inside if name in asked]
+def direct(locked: dict[str, Any], names: list[str]) -> list[str]:
+    """The direct dependencies of our own pages."""
+    required = set().union(
+        *(locked[each].get("dependencies", {}) for each in versions.WORKSPACES)
+    )
+    return [purl(name, locked[_FOLDER + name]) for name in names if name in required]
 
 
 def needs(name: str, locked: dict[str, Any]) -> dict[str, Any]:
@@ -112,7 +114,7 @@ def main(args: list[str]) -> int:
         BOM.write_text(text(), encoding="utf-8")
         return 0
     if is_stale():
-        print(f"{BOM.name} must say what is inside; run python3 release/bom.py")
+        print(f"{BOM.name} must list what is bundled; run python3 release/bom.py")
         return 1
     return 0
 

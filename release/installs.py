@@ -1,4 +1,4 @@
-"""Clean environments outside the repository, with the newest and the oldest dependencies."""
+"""Install the package in clean environments with the newest and the oldest dependencies."""
 
 import os
 import re
@@ -13,12 +13,12 @@ EXTRAS = ["tables", "analysis", "fast", "plot", "h3", "geo", "polars", "collecto
 CLUSTERS = ["spark", "sail"]
 QUICK = ["", "collector"]
 SOURCE_ONLY = ["pyspark", "pyspark-client"]
-"""No version of these has a wheel; building them needs no compiler."""
+"""Packages without wheels, which can be built without a compiler."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is installed: a distribution, one of its extras, and the ages of what it needs."""
+    """An installation: a distribution, an extra, and the newest or oldest dependencies."""
 
     distribution: Path
     extra: str
@@ -31,7 +31,7 @@ class Case:
 
 
 def cases(wheel: Path, sdist: Path, extras: list[str], *, oldest: bool) -> list[Case]:
-    """The wheel with each extra, newest and oldest, and the sdist once."""
+    """The wheel with each extra, newest and oldest dependencies, and the sdist once."""
     ages = [False, True] if oldest else [False]
     return [
         *(Case(wheel, extra, age) for extra in extras for age in ages),
@@ -40,24 +40,24 @@ def cases(wheel: Path, sdist: Path, extras: list[str], *, oldest: bool) -> list[
 
 
 def requirements(extra: str, project: dict[str, dict[str, list[str]]]) -> list[str]:
-    """What the base and this extra ask for, extras of extras resolved."""
-    found = list(project["dependencies"])
-    waiting = [extra] if extra else []
-    while waiting:
-        for each in project["optional-dependencies"][waiting.pop()]:
-            ours = re.fullmatch(r"nomadp\[(.+)\]", each)
-            if ours:
-                waiting += ours.group(1).split(",")
+    """The requirements of the base and an extra, including extras of extras."""
+    result = list(project["dependencies"])
+    pending = [extra] if extra else []
+    while pending:
+        for requirement in project["optional-dependencies"][pending.pop()]:
+            own = re.fullmatch(r"nomadp\[(.+)\]", requirement)
+            if own:
+                pending += own.group(1).split(",")
             else:
-                found.append(each)
-    return found
+                result.append(requirement)
+    return result
 
 
 def unbounded(project: dict[str, dict[str, list[str]]]) -> list[str]:
-    """The requirements that do not say which version is old enough to break us."""
+    """Requirements without a lower bound."""
     extras = [each for each in project["optional-dependencies"] if each != "dev"]
-    every = {each for extra in ["", *extras] for each in requirements(extra, project)}
-    return sorted(each for each in every if ">=" not in each.partition(";")[0])
+    everything = {each for extra in ["", *extras] for each in requirements(extra, project)}
+    return sorted(each for each in everything if ">=" not in each.partition(";")[0])
 
 
 def read_project(root: Path) -> dict[str, dict[str, list[str]]]:
@@ -65,55 +65,55 @@ def read_project(root: Path) -> dict[str, dict[str, list[str]]]:
 
 
 def executable(folder: Path, name: str) -> Path:
-    """A program of an environment."""
+    """The path of a program in an environment."""
     if os.name == "nt":
         return folder / "Scripts" / f"{name}.exe"
     return folder / "bin" / name
 
 
 def make(folder: Path, case: Case, project: dict[str, dict[str, list[str]]]) -> None:
-    """A new environment with what the case says, and nothing else."""
+    """Create an environment with only the installation of a case."""
     uv = shutil.which("uv")
     base = getattr(sys, "_base_executable", None) or sys.executable
-    wanted = f"{case.distribution}[{case.extra}]" if case.extra else str(case.distribution)
+    requirement = f"{case.distribution}[{case.extra}]" if case.extra else str(case.distribution)
     if uv is None:
         _run([base, "-m", "venv", folder])
         pip = [executable(folder, "python"), "-m", "pip", "install", "--quiet"]
-        _run([*pip, "--disable-pip-version-check", wanted])
+        _run([*pip, "--disable-pip-version-check", requirement])
         return
     _run([uv, "venv", "--quiet", "--python", base, folder])
     install = [uv, "pip", "install", "--quiet", "--python", executable(folder, "python")]
     if case.oldest:
-        # "Direct" is only what is named here. Where a version has no wheel for this Python,
-        # it is the next one's turn: that is what somebody without a compiler gets.
+        # "Direct" means named on this command line. If a version has no wheel for this Python,
+        # uv takes the next one, as it would for somebody without a compiler.
         named = ["--resolution", "lowest-direct", *requirements(case.extra, project)]
         built = [arg for each in SOURCE_ONLY for arg in ("--no-binary", each)]
-        _run([*install, *named, "--only-binary", ":all:", *built, wanted])
+        _run([*install, *named, "--only-binary", ":all:", *built, requirement])
     else:
-        _run([*install, wanted])
+        _run([*install, requirement])
 
 
 def smoke(folder: Path, case: Case, scratch: Path) -> str:
-    """Run smoke.py where only this environment can be found; what it said at the end."""
+    """Run smoke.py with access to only this environment, and return its output."""
     scratch.mkdir()
     script = Path(__file__).resolve().parent / "smoke.py"
-    kept = ("SYSTEMROOT", "TEMP", "TMP", "PATHEXT", "JAVA_HOME")
-    environment = {name: os.environ[name] for name in kept if name in os.environ}
+    inherited = ("SYSTEMROOT", "TEMP", "TMP", "PATHEXT", "JAVA_HOME")
+    environment = {name: os.environ[name] for name in inherited if name in os.environ}
     environment |= {
         "PATH": str(executable(folder, "python").parent),
         "HOME": str(scratch),
         "USERPROFILE": str(scratch),
         "PYTHONUTF8": "1",
     }
-    # -I: neither the repository nor the folder it runs in can be imported from.
+    # -I prevents imports from the repository and from the working folder.
     command = [executable(folder, "python"), "-I", script, case.extra or "base"]
     return _run(command, cwd=scratch, env=environment)
 
 
-def _run(command: list[object], **how: object) -> str:
-    words = [str(part) for part in command]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, **how)  # type: ignore[call-overload]
-    if done.returncode != 0:
-        told = (done.stdout + done.stderr).strip()[-3000:]
-        raise RuntimeError(f"{' '.join(words)} ended with {done.returncode}:\n{told}")
-    return str(done.stdout)
+def _run(command: list[object], **options: object) -> str:
+    args = [str(part) for part in command]
+    result = subprocess.run(args, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
+    if result.returncode != 0:
+        output = (result.stdout + result.stderr).strip()[-3000:]
+        raise RuntimeError(f"{' '.join(args)} exited with code {result.returncode}:\n{output}")
+    return str(result.stdout)

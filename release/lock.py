@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Renew every lock: the same versions on every platform, with hashes and without addresses.
+"""Update all lock files: the same versions on every platform, with hashes, without addresses.
 
     dev.py lock [ARGS]    arguments go to uv
 
-requirements.lock is what .venv holds. The locks of the clusters and of dev.py outside hold only
-what they add to it, at versions that agree with it. Those of a deployed collector and of its
-build are parts of it. What npm gets has its lock in web/, and the bill of materials follows.
+requirements.lock defines .venv. The lock files of the clusters and of "dev.py outside" only
+contain additions, at compatible versions. The lock files of a deployed collector and of its
+build are subsets. The npm lock file in web/ and the bill of materials are updated, too.
 """
 
 import importlib
@@ -31,29 +31,29 @@ def lock(dev: ModuleType, args: list[str]) -> int:
     if uv is None:
         sys.exit("dev.py lock needs uv on PATH; install it with: python3 -m pip install uv")
     project = dev.PYPROJECT
-    alone = {
+    independent = {
         dev.LOCK: [project, "--extra", "dev"],
         dev.NODE.locks[-1]: ["--group", f"{project}:web"],
     }
-    for out, what in alone.items():
-        if dev.run(resolve(uv, out, [*what, *args])) != 0:
+    for out, options in independent.items():
+        if dev.run(resolve(uv, out, [*options, *args])) != 0:
             return 1
-    for out, what in parts(dev).items():
-        if dev.run(resolve(uv, out, [*what, "--constraint", dev.LOCK, *args])) != 0:
+    for out, options in parts(dev).items():
+        if dev.run(resolve(uv, out, [*options, "--constraint", dev.LOCK, *args])) != 0:
             return 1
-    known = entries(dev.LOCK.read_text())
-    for out, more in additions(dev).items():
-        agreed = [project, "--extra", "dev", *more, "--constraint", dev.LOCK]
-        if dev.run(resolve(uv, out, [*agreed, *args])) != 0:
+    base = entries(dev.LOCK.read_text())
+    for out, options in additions(dev).items():
+        constrained = [project, "--extra", "dev", *options, "--constraint", dev.LOCK]
+        if dev.run(resolve(uv, out, [*constrained, *args])) != 0:
             return 1
-        new = [entry for entry in entries(out.read_text()) if entry not in known]
-        out.write_text("".join(new))
+        added = [entry for entry in entries(out.read_text()) if entry not in base]
+        out.write_text("".join(added))
     renew = [dev.BASE_PYTHON, dev.WEB_BUILD, "lock"]
     return dev.run(renew) or dev.run([dev.BASE_PYTHON, ROOT / "release" / "bom.py"])
 
 
 def parts(dev: ModuleType) -> dict[Path, list[object]]:
-    """The locks that hold a part of what .venv does, for examples/docker and its like."""
+    """Lock files with a subset of .venv, for examples/docker."""
     extras = [word for extra in COLLECTOR for word in ("--extra", extra)]
     return {
         dev.LOCK.with_name("requirements-collector.lock"): [dev.PYPROJECT, *extras],
@@ -62,22 +62,27 @@ def parts(dev: ModuleType) -> dict[Path, list[object]]:
 
 
 def additions(dev: ModuleType) -> dict[Path, list[str]]:
-    """The locks that add to .venv, and by what of pyproject.toml."""
-    found = {each.locks[-1]: ["--extra", extra] for extra, each in dev.CLUSTERS.items()}
-    found[dev.OUTSIDE.locks[-1]] = ["--group", f"{dev.PYPROJECT}:outside"]
-    return found
+    """Lock files that add to .venv, and the options that select their packages."""
+    options = {env.locks[-1]: ["--extra", extra] for extra, env in dev.CLUSTERS.items()}
+    options[dev.OUTSIDE.locks[-1]] = ["--group", f"{dev.PYPROJECT}:outside"]
+    return options
 
 
-def resolve(uv: str, out: Path, what: list[object]) -> list[object]:
-    # fewest: the same versions on every Python, so that a result does not depend on it.
-    how = ["--universal", "--python-version", "3.11", "--fork-strategy", "fewest"]
-    plain = ["--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"]
-    hashed = ["--quiet", "--generate-hashes"]
-    return [uv, "pip", "compile", *how, *plain, *hashed, *what, "-o", out]
+def resolve(uv: str, out: Path, options: list[object]) -> list[object]:
+    # fewest: the same versions for every Python version, so that results are the same.
+    resolution = ["--universal", "--python-version", "3.11", "--fork-strategy", "fewest"]
+    format_options = [
+        "--no-header",
+        "--no-annotate",
+        "--no-emit-index-url",
+        "--no-emit-find-links",
+    ]
+    hashes = ["--quiet", "--generate-hashes"]
+    return [uv, "pip", "compile", *resolution, *format_options, *hashes, *options, "-o", out]
 
 
 def entries(text: str) -> list[str]:
-    """The requirements of a lock, each with its hashes."""
+    """The requirements in a lock file, each with its hashes."""
     return re.split(r"^(?=\w)", text, flags=re.MULTILINE)[1:]
 
 

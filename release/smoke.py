@@ -1,8 +1,8 @@
-"""What an installed NomaDP does: run by the Python of its environment, in an empty folder.
+"""Test an installed NomaDP, with the Python of its environment, in an empty folder.
 
-    python -I smoke.py EXTRA    the help of every command, then small jobs that EXTRA is for
+    python -I smoke.py EXTRA    run the help of every command, then small jobs that need EXTRA
 
-Needs the standard library and the package itself. Ends with 1 at the first job that fails.
+Needs only the standard library and the package. Exits with 1 at the first failure.
 """
 
 import importlib
@@ -52,7 +52,7 @@ JOBS = {
     "fast": [f"perturb {SET} --mechanism tp --out fast.csv"],
     "h3": ["data locations --box=-8.7,41.1,-8.5,41.25 --h3 7 --out cells.csv"],
 }
-"""By the extra that is needed for them; the base's come first, everywhere."""
+"""The jobs by the extra that they need. Those of the base run first, in every environment."""
 
 FRAMES = {"geo": "to_geopandas", "polars": "to_polars", "tables": "to_arrow"}
 ANSWER = {
@@ -62,24 +62,24 @@ ANSWER = {
     "share": [0.7, 0.3],
 }
 HELPED = {"base", "collector", "all"}
-"""Where nothing is installed beside the base, and where everything is."""
+"""Environments in which the help of every command is run."""
 TOGETHER = ["tables", "analysis", "fast", "plot", "h3", "geo", "polars", "collector"]
 
 
 def nomadp(*arguments: str) -> str:
-    """The installed command, as a shell would find it."""
+    """Run the installed command as a shell would find it, and return its output."""
     program = shutil.which("nomadp")
     if program is None or not Path(program).is_relative_to(sys.prefix):
-        sys.exit(f"nomadp must be the one of {sys.prefix}, got {program}")
-    done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        said = done.stdout[-1000:] + done.stderr[-2000:]
-        sys.exit(f"nomadp {' '.join(arguments)} ended with {done.returncode}: {said}")
-    return done.stdout
+        sys.exit(f"nomadp must be installed in {sys.prefix}, got {program}")
+    result = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        output = result.stdout[-1000:] + result.stderr[-2000:]
+        sys.exit(f"nomadp {' '.join(arguments)} exited with code {result.returncode}: {output}")
+    return result.stdout
 
 
 def commands() -> Iterator[list[str]]:
-    """Every command and subcommand, as the installed package has them."""
+    """Every command and subcommand of the installed package."""
     import click
 
     from nomadp.cli import main
@@ -96,18 +96,18 @@ def commands() -> Iterator[list[str]]:
     return below(main, [])
 
 
-def every_help() -> int:
-    """Each command says how it is used; how many there are."""
-    found = list(commands())
-    for path in found:
-        said = nomadp(*path, "--help")
-        if not said.startswith(" ".join(["Usage: nomadp", *path, "["])):
-            sys.exit(f"nomadp {' '.join(path)} --help must say how it is used: {said[:200]}")
-    return len(found)
+def check_help() -> int:
+    """Check the help of every command, and return their number."""
+    paths = list(commands())
+    for path in paths:
+        text = nomadp(*path, "--help")
+        if not text.startswith(" ".join(["Usage: nomadp", *path, "["])):
+            sys.exit(f"nomadp {' '.join(path)} --help must print its usage, got: {text[:200]}")
+    return len(paths)
 
 
-def see_answer(extra: str) -> None:
-    """An answer as a frame of another package, or as a figure."""
+def check_answer(extra: str) -> None:
+    """Convert an answer to a data frame of another package, or to a figure."""
     answers = importlib.import_module("nomadp.answers")
     answer = answers.Table("hotspots", ANSWER, {"epsilon": "4"})
     if extra == "plot":
@@ -128,7 +128,7 @@ def fetch(url: str) -> bytes:
 
 
 def collect() -> None:
-    """A collector takes a report, serves its pages, and counts what came."""
+    """Check that a collector accepts a report, serves its pages and counts the report."""
     port = free_port()
     serve = ["serve", "task", "--store", "store.sqlite", "--port", str(port)]
     command = [shutil.which("nomadp") or "nomadp", *serve, "--operator-port", "0"]
@@ -136,12 +136,12 @@ def collect() -> None:
         server = subprocess.Popen(command, stdout=log, stderr=log)
     try:
         wait_for(port, server)
-        see_pages(f"http://127.0.0.1:{port}")
-        sent = f"report {TRIPS} --task task --now --yes --home other --to"
-        nomadp(*sent.split(), f"http://127.0.0.1:{port}")
+        check_pages(f"http://127.0.0.1:{port}")
+        command_line = f"report {TRIPS} --task task --now --yes --home other --to"
+        nomadp(*command_line.split(), f"http://127.0.0.1:{port}")
         status = json.loads(nomadp("collector", "status", "--store", "store.sqlite", "--json"))
         if '"accepted": 1' not in json.dumps(status):
-            sys.exit(f"the collector must have accepted one report, and says {status}")
+            sys.exit(f"the collector must have accepted one report, got status {status}")
     finally:
         server.terminate()
         server.wait(timeout=30)
@@ -150,7 +150,7 @@ def collect() -> None:
 def wait_for(port: int, server: "subprocess.Popen[bytes]") -> None:
     for _ in range(600):
         if server.poll() is not None:
-            sys.exit(f"nomadp serve ended: {Path('serve.log').read_text()[-2000:]}")
+            sys.exit(f"nomadp serve exited: {Path('serve.log').read_text()[-2000:]}")
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
             return
@@ -159,34 +159,34 @@ def wait_for(port: int, server: "subprocess.Popen[bytes]") -> None:
     sys.exit("nomadp serve must answer within a minute, and does not")
 
 
-def see_pages(url: str) -> None:
-    """The index, and everything that it names."""
+def check_pages(url: str) -> None:
+    """Check the index page and every file that it links to."""
     index = fetch(f"{url}/").decode()
     named = re.findall(r'(?:src|href)="(/[^"]+)"', index)
     if not any(name.endswith(".js") for name in named):
-        sys.exit("the index of the collector's pages must name a script")
+        sys.exit("the index page of the collector must load a script")
     for name in named:
         if not fetch(url + name):
-            sys.exit(f"{name} must be served with what it is, and is empty")
+            sys.exit(f"{name} must be served with its content, and is empty")
 
 
 def main(args: list[str]) -> int:
     (extra,) = args
     home = Path(importlib.import_module("nomadp").__file__ or "")
     if not home.is_relative_to(sys.prefix):
-        sys.exit(f"nomadp must be imported from {sys.prefix}, and comes from {home}")
-    told = [f"{every_help()} commands"] if extra in HELPED else []
+        sys.exit(f"nomadp must be imported from {sys.prefix}, got {home}")
+    summary = [f"{check_help()} commands"] if extra in HELPED else []
     extras = TOGETHER if extra == "all" else [extra] * (extra != "base")
-    for each in ["base", *extras]:
-        for job in JOBS.get(each, []):
+    for tested in ["base", *extras]:
+        for job in JOBS.get(tested, []):
             nomadp(*job.split())
-        if each in FRAMES or each == "plot":
-            see_answer(each)
-        if each == "collector":
+        if tested in FRAMES or tested == "plot":
+            check_answer(tested)
+        if tested == "collector":
             collect()
-            told.append("pages")
-    jobs = sum(len(JOBS.get(each, [])) for each in ["base", *extras])
-    print(", ".join([*told, f"{jobs} jobs"]))
+            summary.append("pages")
+    jobs = sum(len(JOBS.get(tested, [])) for tested in ["base", *extras])
+    print(", ".join([*summary, f"{jobs} jobs"]))
     return 0
 
 

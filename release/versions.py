@@ -1,7 +1,7 @@
-"""One version, in src/nomadp/__init__.py; every other place that names it follows.
+"""The version is defined in src/nomadp/__init__.py, and repeated in other files.
 
-`disagreements` finds those that do not, `rename` writes a new version everywhere and dates the
-changelog. Nothing here needs a package.
+`disagreements` finds files with another version. `rename` writes a new version everywhere and
+dates the changelog. This needs no package.
 """
 
 import json
@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 HOME = "src/nomadp/__init__.py"
 CHANGELOG = "CHANGELOG.md"
 FORM = re.compile(r"\d+\.\d+\.\d+(?:(?:a|b|rc)\d+)?")
-"""What a release may be called: a part of PEP 440 that npm can be told of, too."""
+"""The form of a version: the part of PEP 440 that npm supports, too."""
 
 _IN_HOME = r'^__version__ = "(.+)"$'
 PLACES = {
@@ -21,54 +21,56 @@ PLACES = {
     "web/client/package.json": r'^  "version": "(.+)",$',
     "web/pages/package.json": r'^  "version": "(.+)",$',
 }
-"""Where else a version stands, each once, and how it is written there."""
+"""The other files with the version, and the pattern of the one line that contains it."""
 NPM_LOCK = "web/package-lock.json"
 WORKSPACES = ("client", "pages")
 
 
 def current(root: Path = ROOT) -> str:
-    """The version that is being worked on, or was just released."""
+    """The version in the sources."""
     return _named(root, HOME, _IN_HOME)
 
 
 def disagreements(root: Path = ROOT) -> list[str]:
-    """A sentence for every place that names another version."""
+    """A sentence for every file with another version."""
     version = current(root)
-    found = {path: _named(root, path, pattern) for path, pattern in PLACES.items()}
+    named = {path: _named(root, path, pattern) for path, pattern in PLACES.items()}
     locked = json.loads((root / NPM_LOCK).read_text(encoding="utf-8"))["packages"]
-    found |= {f"{NPM_LOCK} ({each})": locked[each]["version"] for each in WORKSPACES}
+    named |= {
+        f"{NPM_LOCK} ({workspace})": locked[workspace]["version"] for workspace in WORKSPACES
+    }
     newest = newest_released((root / CHANGELOG).read_text(encoding="utf-8"))
     if newest is not None:
-        found[CHANGELOG] = newest
+        named[CHANGELOG] = newest
     return [
-        f"{path} must name the version of {HOME}, {version}, and names {other}"
-        for path, other in found.items()
+        f"{path} must have the version of {HOME}, {version}, got {other}"
+        for path, other in named.items()
         if other != version
     ]
 
 
 def newest_released(changelog: str) -> str | None:
-    """The version of the first dated section; None before there is one."""
-    found = re.search(r"^## \[(\d[^\]]*)\] - \d{4}-\d\d-\d\d$", changelog, re.MULTILINE)
-    return found.group(1) if found else None
+    """The version of the first dated section; None if there is none."""
+    match = re.search(r"^## \[(\d[^\]]*)\] - \d{4}-\d\d-\d\d$", changelog, re.MULTILINE)
+    return match.group(1) if match else None
 
 
 def is_dated(version: str, changelog: str) -> bool:
-    """Whether the changelog's topmost section is that of this version, with its day."""
+    """Whether the topmost section of the changelog is this version, with a date."""
     topmost = re.search(r"^## (.*)$", changelog, re.MULTILINE)
     dated = rf"\[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d"
     return topmost is not None and re.fullmatch(dated, topmost.group(1)) is not None
 
 
 def dated(changelog: str, version: str, day: str) -> str:
-    """The changelog in which what was unreleased is this version, of this day."""
+    """The changelog with its section [Unreleased] renamed to this version and date."""
     if changelog.count("\n## [Unreleased]\n") != 1:
         raise ValueError(f"{CHANGELOG} must have one section [Unreleased], to be dated")
     return changelog.replace("\n## [Unreleased]\n", f"\n## [{version}] - {day}\n")
 
 
 def rename(version: str, day: str, root: Path = ROOT) -> None:
-    """Write the version into every place, and the day beside it."""
+    """Write the version and the date to every file that contains them."""
     if not FORM.fullmatch(version):
         raise ValueError(f"a version must be like 1.2.3 or 1.2.3rc1, got {version}")
     changelog = root / CHANGELOG
@@ -81,10 +83,10 @@ def rename(version: str, day: str, root: Path = ROOT) -> None:
 
 
 def _named(root: Path, path: str, pattern: str) -> str:
-    found = re.findall(pattern, (root / path).read_text(encoding="utf-8"), re.MULTILINE)
-    if len(found) != 1:
-        raise ValueError(f"{path} must name one version as {pattern}, got {len(found)}")
-    return str(found[0])
+    versions = re.findall(pattern, (root / path).read_text(encoding="utf-8"), re.MULTILINE)
+    if len(versions) != 1:
+        raise ValueError(f"{path} must contain one version as {pattern}, got {len(versions)}")
+    return str(versions[0])
 
 
 def _write(root: Path, path: str, pattern: str, version: str) -> None:
@@ -98,8 +100,8 @@ def _write(root: Path, path: str, pattern: str, version: str) -> None:
 
 def _write_lock(path: Path, version: str) -> None:
     locked = json.loads(path.read_text(encoding="utf-8"))
-    for each in WORKSPACES:
-        locked["packages"][each]["version"] = version
+    for workspace in WORKSPACES:
+        locked["packages"][workspace]["version"] = version
     path.write_text(json.dumps(locked, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

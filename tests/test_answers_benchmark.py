@@ -83,7 +83,7 @@ def test_rows_of_cells_go_straight_and_never_stay() -> None:
 def test_ldptrace_learns_the_walk_where_nothing_is_hidden() -> None:
     ldptrace, rng = script("ldptrace"), np.random.default_rng(2)
     paths = ldptrace.Paths.of(square(6), np.array([[0, 2], [0, 0]]), 6)
-    model = ldptrace.LdpTrace.learned(paths, np.array([30_000, 10_000]), 200.0, rng)
+    model = ldptrace.LdpTrace.fit(paths, np.array([30_000, 10_000]), 200.0, rng)
     first, last = model.trips(20_000, rng)
     assert (first == 0).all()
     # A quarter draws a length of 1. Of the others 10,000 * .3 end on the first cell against
@@ -96,7 +96,7 @@ def test_ldptrace_learns_the_walk_where_nothing_is_hidden() -> None:
 def test_ldptrace_walks_end_where_the_grid_does() -> None:
     ldptrace, rng = script("ldptrace"), np.random.default_rng(2)
     paths = ldptrace.Paths.of(square(4), np.array([[0, 15], [3, 12], [5, 6]]), 4)
-    model = ldptrace.LdpTrace.learned(paths, np.array([40, 30, 30]), 0.5, rng)
+    model = ldptrace.LdpTrace.fit(paths, np.array([40, 30, 30]), 0.5, rng)
     for cells in model.trips(500, rng):
         assert cells.min() >= 0
         assert cells.max() < 16
@@ -116,17 +116,17 @@ def test_a_population_makes_trips_of_two_points_and_is_its_own_truth() -> None:
     right = crowd.scores(crowd.truth)
     assert right == {"density": 0, "hotspots": 1, "trips": 0, "lengths": 0}
     assert crowd.truth["trips"].reshape(16, 16)[0, 15] == 0.5
-    for question, shares in crowd.flat.items():
+    for question, shares in crowd.baseline.items():
         assert shares.sum() == pytest.approx(1), question
-        assert crowd.scores(crowd.flat)[question] > 0
+        assert crowd.scores(crowd.baseline)[question] > 0
 
 
 def test_who_is_asked_for_a_point_draws_one() -> None:
     crowd, rng = population(), np.random.default_rng(1)
-    asked = crowd.askable("density", np.array([1000, 0, 0]), rng)
+    asked = crowd.label_counts("density", np.array([1000, 0, 0]), rng)
     assert asked.sum() == 1000
     assert abs(asked[0] - 500) < 4 * math.sqrt(250)
-    assert crowd.askable("trips", np.array([1000, 0, 0]), rng)[15] == 1000
+    assert crowd.label_counts("trips", np.array([1000, 0, 0]), rng)[15] == 1000
 
 
 def test_levels_get_finer_up_to_the_labels_themselves() -> None:

@@ -198,7 +198,7 @@ def test_without_java_only_sail_is_tested(
 ) -> None:
     assert dev.main(["cluster"]) == 0
     assert ran_in(dev) == [".venv-sail"]
-    assert {"spark", "java"} <= words(capsys)
+    assert {"spark", "Java"} <= words(capsys)
 
 
 def test_one_failing_cluster_fails_the_command(

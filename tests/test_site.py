@@ -1,4 +1,4 @@
-"""The site of docs/: it builds without a warning, and a reader finds every page of it."""
+"""The documentation site: it builds without warnings, and its navigation has every page."""
 
 import importlib.util
 import json
@@ -48,7 +48,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_document_is_a_page_that_the_navigation_names(site: Path) -> None:
-    assert building().unnamed() == set()
+    assert building().not_in_nav() == set()
     for place in building().pages().values():
         assert (site / place.with_suffix(".html")).is_file()
 

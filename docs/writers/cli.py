@@ -1,4 +1,4 @@
-"""Every command's own help."""
+"""docs/reference/cli.md: the help text of every command."""
 
 from collections.abc import Iterator
 
@@ -7,31 +7,32 @@ import click
 from nomadp.cli import main
 
 WIDTH = 88
-"""Of a help text, in characters, whatever terminal this runs in."""
+"""The width of help texts in characters, independent of the terminal."""
 
 ABOUT = """# Commands
 
-What `--help` says of every command. All but groups take `--json`, and end with 0 (done),
-1 (refused or failed), 2 (bad input) or, when stopped, 130 (Ctrl-C), 143 or 129.
+The output of `--help` for every command. All commands except groups take `--json`. The exit
+code is 0 (success), 1 (refused or failed), 2 (invalid input) or, if the command was stopped,
+130 (Ctrl-C), 143 or 129.
 """
 
 
 def commands(
     command: click.Command = main, parent: click.Context | None = None
 ) -> Iterator[tuple[str, click.Context]]:
-    """Every command by what one types, groups before what is in them."""
+    """The path and context of every command, groups before their commands."""
     name = "nomadp" if parent is None else command.name
-    # The real context of a command: settings are inherited through its parents.
+    # The context with all its parents, because commands inherit settings from them.
     context = click.Context(
         command, parent, name, terminal_width=WIDTH, **command.context_settings
     )
     yield context.command_path, context
     if isinstance(command, click.Group):
         for inner in command.list_commands(context):
-            found = command.get_command(context, inner)
-            if found is None:
-                raise LookupError(f"{context.command_path} lists {inner} and does not have it")
-            yield from commands(found, context)
+            child = command.get_command(context, inner)
+            if child is None:
+                raise LookupError(f"{context.command_path} lists {inner} but does not have it")
+            yield from commands(child, context)
 
 
 def page() -> str:

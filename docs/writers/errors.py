@@ -1,4 +1,4 @@
-"""Every error by its code, read from the calls that raise it."""
+"""docs/reference/errors.md: every error code, from the calls in the sources."""
 
 import ast
 from collections.abc import Iterator
@@ -13,15 +13,15 @@ from nomadp.formats.unreadable import REASONS
 SOURCE = Path(nomadp.__file__).parent
 
 CARRIERS = ("BadContent", "BadRows", "BadValue", "Unreadable", "check", "_parsed")
-"""What becomes a `SchemaError` with the same code, or is one."""
+"""Calls whose code and message end up in a `SchemaError`."""
 
 ABOUT = """# Errors
 
 An error has a **code**, which is stable across versions, and facts as attributes, such as
-`error.unknown`. Programs read those. The message is for people and may change. It says what
-must hold, what came and what to do, and never holds a private location.
+`error.unknown`. Programs should read those. The message is for people and may change. It states
+the requirement, the value it got and what to do, and never contains a private location.
 
-A command prints the code in brackets behind the message, and with `--json` as `error.code`:
+A command prints the code in brackets after the message, and with `--json` as `error.code`:
 
 ```text
 nomadp: epsilon must be a number above 0 and at most 20, got 100 [epsilon_out_of_range]
@@ -33,7 +33,7 @@ of its class.
 
 
 class Raised(NamedTuple):
-    """One call that makes an error."""
+    """One call that creates an error."""
 
     code: str
     kind: str
@@ -43,33 +43,33 @@ class Raised(NamedTuple):
 
 
 def made_in(path: Path) -> Iterator[Raised]:
-    """Every call in a module that states a ``code``, in the order of the lines."""
+    """Every call in a module with the argument ``code``."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and (code := _code(node)) is not None:
             where = f"{path.relative_to(SOURCE).as_posix()}:{node.lineno}"
-            facts = (each.arg for each in node.keywords if each.arg not in ("code", None))
+            facts = (word.arg for word in node.keywords if word.arg not in ("code", None))
             name = ast.unparse(node.func).removeprefix("errors.").removeprefix("self.")
             kind = "SchemaError" if name in CARRIERS else name
-            message = _message(node) or _unreadable(code)
+            message = _message(node) or _unreadable_message(code)
             yield Raised(code, kind, message, tuple(map(str, facts)), where)
 
 
-def _unreadable(code: str) -> str:
-    """What `Unreadable` says, which states its code alone."""
+def _unreadable_message(code: str) -> str:
+    """The message of `Unreadable`, which is created with only a code."""
     return f"{{...}} {REASONS[code]}" if code in REASONS else ""
 
 
 def _code(node: ast.Call) -> str | None:
-    for each in node.keywords:
-        if each.arg == "code" and isinstance(each.value, ast.Constant):
-            return str(each.value.value)
+    for word in node.keywords:
+        if word.arg == "code" and isinstance(word.value, ast.Constant):
+            return str(word.value.value)
     return None
 
 
 def _message(node: ast.Call) -> str:
-    """The words of the longest text among the arguments; values become ``{...}``."""
-    texts = [_text(each) for each in node.args]
+    """The longest text among the arguments; values become ``{...}``."""
+    texts = [_text(argument) for argument in node.args]
     return max(texts, key=len, default="")
 
 
@@ -88,29 +88,31 @@ def _text(node: ast.expr) -> str:
 
 @cache
 def catalogue() -> tuple[Raised, ...]:
-    """All of them, by code."""
-    found = [each for path in sorted(SOURCE.rglob("*.py")) for each in made_in(path)]
-    # Some of these are raised by a code that is not written out.
+    """All errors, sorted by code."""
+    errors = [error for path in sorted(SOURCE.rglob("*.py")) for error in made_in(path)]
+    # Some calls pass a code that is not a literal, so add all codes of unreadable files.
     where = "formats/unreadable.py:0"
-    found += [Raised(code, "SchemaError", _unreadable(code), (), where) for code in REASONS]
-    return tuple(sorted(found))
+    errors += [
+        Raised(code, "SchemaError", _unreadable_message(code), (), where) for code in REASONS
+    ]
+    return tuple(sorted(errors))
 
 
 def classes() -> Iterator[tuple[str, str, str]]:
     for name in errors.__all__:
         kind = getattr(errors, name)
-        said = " ".join(str(kind.__doc__).split("\n\n")[0].split())
-        yield f"`{name}`", f"`{kind.kind}`", said
+        meaning = " ".join(str(kind.__doc__).split("\n\n")[0].split())
+        yield f"`{name}`", f"`{kind.kind}`", meaning
 
 
 def page() -> str:
-    rows = ["| class | its code | means |\n| --- | --- | --- |\n"]
-    rows += ["| " + " | ".join(each) + " |\n" for each in classes()]
+    rows = ["| class | code | meaning |\n| --- | --- | --- |\n"]
+    rows += ["| " + " | ".join(row) + " |\n" for row in classes()]
     listed = ["| code | message |\n| --- | --- |\n"]
     seen = set()
-    for each in catalogue():
-        message = each.message.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
-        if (each.code, message) not in seen:
-            seen.add((each.code, message))
-            listed.append(f"| `{each.code}` | {message} |\n")
+    for error in catalogue():
+        message = error.message.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+        if (error.code, message) not in seen:
+            seen.add((error.code, message))
+            listed.append(f"| `{error.code}` | {message} |\n")
     return "\n".join([ABOUT, "## Classes\n", "".join(rows), "## Codes\n", "".join(listed)])

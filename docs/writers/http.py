@@ -1,4 +1,4 @@
-"""The collector's addresses, from the OpenAPI document that it serves."""
+"""docs/reference/http.md: the collector's endpoints, from its OpenAPI document."""
 
 import json
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ ABOUT = """# HTTP
 
 {description}
 
-A running collector serves the document this page is made from at `/openapi.json`;
-[the protocol](../protocol.md) says what devices send and why.
+This page is generated from the OpenAPI document that a collector serves at `/openapi.json`.
+[The protocol](../protocol.md) explains what devices send and why.
 """
 ROLES = {
     "device": "Devices",
@@ -37,23 +37,23 @@ def endpoints(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, An
 
 
 def resolved(part: dict[str, Any], document: dict[str, Any]) -> dict[str, Any]:
-    """What a part says, also where it only points at another (`$ref`)."""
+    """A part of the document, with a reference (`$ref`) replaced by its target."""
     if "$ref" not in part:
         return part
-    found: Any = document
+    target: Any = document
     for name in part["$ref"].removeprefix("#/").split("/"):
-        found = found[name]
-    return resolved(found, document)
+        target = target[name]
+    return resolved(target, document)
 
 
 def kind(schema: dict[str, Any]) -> str:
-    """A schema in a few words."""
+    """A short description of a schema."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"
     for several in ("anyOf", "oneOf"):
         if several in schema:
-            return " or ".join(dict.fromkeys(kind(each) for each in schema[several]))
+            return " or ".join(dict.fromkeys(kind(part) for part in schema[several]))
     if "const" in schema:
         return f"`{json.dumps(schema['const'])}`"
     if "enum" in schema:
@@ -62,8 +62,8 @@ def kind(schema: dict[str, Any]) -> str:
     if named == "array":
         return "list of " + kind(schema.get("items", {}))
     rules = [
-        f"{words} {schema[key]}"
-        for key, words in BOUNDS.items()
+        f"{phrase} {schema[key]}"
+        for key, phrase in BOUNDS.items()
         if key in schema and key != "pattern"
     ]
     if "pattern" in schema:
@@ -91,32 +91,32 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 def of_endpoint(method: str, path: str, operation: dict[str, Any], document: Any) -> str:
     text = [f"### `{method} {path}`\n"]
-    said = [operation.get("summary", ""), operation.get("description", "")]
+    sentences = [operation.get("summary", ""), operation.get("description", "")]
     roles = [role for need in operation.get("security", []) for role in need]
     if roles:
-        said.append(f"Needs the {' or '.join(roles)}'s token.")
-    text.append(" ".join(filter(None, said)) + "\n")
-    inputs = [resolved(each, document) for each in operation["parameters"]]
+        sentences.append(f"Requires the {' or '.join(roles)} token.")
+    text.append(" ".join(filter(None, sentences)) + "\n")
+    inputs = [resolved(part, document) for part in operation["parameters"]]
     if inputs:
         rows = [
             [
-                f"`{each['name']}`",
-                each["in"] + (", needed" if each.get("required") else ""),
-                kind(each.get("schema", {})),
-                each.get("description", ""),
+                f"`{parameter['name']}`",
+                parameter["in"] + (", required" if parameter.get("required") else ""),
+                kind(parameter.get("schema", {})),
+                parameter.get("description", ""),
             ]
-            for each in inputs
+            for parameter in inputs
         ]
-        text.append(table(["parameter", "where", "kind", "what"], rows))
+        text.append(table(["parameter", "in", "type", "description"], rows))
     body = resolved(operation.get("requestBody", {}), document)
     for media, content in body.get("content", {}).items():
-        said = body.get("description", "")
+        about = body.get("description", "")
         text.append(
-            f"Body: `{media}`, {kind(content.get('schema', {}))}. {said}".strip() + "\n"
+            f"Body: `{media}`, {kind(content.get('schema', {}))}. {about}".strip() + "\n"
         )
     answers = sorted(operation["responses"].items())
     rows = [[code, *answer_row(answer, document)] for code, answer in answers]
-    text.append(table(["status", "what", "body"], rows))
+    text.append(table(["status", "description", "body"], rows))
     return "\n".join(text)
 
 
@@ -133,13 +133,15 @@ def of_schema(name: str, schema: dict[str, Any]) -> str:
     text = [f"### {name}\n"]
     if "description" in schema:
         text.append(schema["description"] + "\n")
-    needed = set(schema.get("required", []))
+    required = set(schema.get("required", []))
     rows = [
-        [f"`{key}`", "yes" if key in needed else "no", kind(of), of.get("description", "")]
+        [f"`{key}`", "yes" if key in required else "no", kind(of), of.get("description", "")]
         for key, of in schema.get("properties", {}).items()
     ]
     text.append(
-        table(["member", "needed", "kind", "what"], rows) if rows else kind(schema) + "\n"
+        table(["member", "required", "type", "description"], rows)
+        if rows
+        else kind(schema) + "\n"
     )
     return "\n".join(text)
 
@@ -147,13 +149,13 @@ def of_schema(name: str, schema: dict[str, Any]) -> str:
 def page() -> str:
     document = json.loads(OPENAPI.read_text(encoding="utf-8"))
     parts = [ABOUT.format(description=document["info"]["description"])]
-    every = list(endpoints(document))
-    tags = dict.fromkeys(tag for _, _, operation in every for tag in operation["tags"])
+    operations = list(endpoints(document))
+    tags = dict.fromkeys(tag for _, _, operation in operations for tag in operation["tags"])
     for tag in tags:
         parts.append(f"## {ROLES.get(tag, tag.capitalize())}\n")
         parts += [
             of_endpoint(method, path, operation, document)
-            for method, path, operation in every
+            for method, path, operation in operations
             if operation["tags"][0] == tag
         ]
     parts.append("## Objects\n")

@@ -1,4 +1,4 @@
-"""Parts of docs/protocol.md that come from the code: versions, problems, queries."""
+"""Tables in docs/protocol.md that are generated: versions, problems, queries."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,7 @@ from writers.http import table
 
 TAG = "nomadp task v1"
 PLANES = range(0x1FFFE, 0xE0000, 0x10000)
-"""First noncharacters at the ends of planes 1 to 13, which share one line."""
+"""The first noncharacter of planes 1 to 13, which the page describes in one line."""
 MEMBERS = {
     "areas": f"a string: `grid:N` with N from 1 to {GRID_MAX}, `h3:R` with R from 0 to "
     f"{H3_MAX}, or, for `hotspots`, `locations`",
@@ -28,7 +28,7 @@ MEMBERS = {
     "start": "a time in ISO 8601 of the years 1970 to 2199, as a string of 1 to 200 characters",
 }
 ABSENT = {"at": "visits"}
-"""Defaults that depend on the task, in words."""
+"""Defaults that depend on the task."""
 
 
 def versions() -> str:
@@ -53,7 +53,7 @@ def problems() -> str:
             str(kind.status),
             kind.title + (" With `Retry-After`." if name in RETRY_AFTER_S else ""),
         ]
-        for name, kind in sorted(PROBLEMS.items(), key=lambda each: each[1].status)
+        for name, kind in sorted(PROBLEMS.items(), key=lambda item: item[1].status)
     ]
     return block(table(["type", "status", "meaning"], rows))
 
@@ -64,9 +64,9 @@ def query_members() -> str:
             f"`{kind}`",
             ", ".join(f"`{name}`{default(name, value)}" for name, value in rule.items()),
         ]
-        for kind, rule in ((kind, each.options) for kind, each in query._QUERIES.items())
+        for kind, rule in ((kind, spec.options) for kind, spec in query._QUERIES.items())
     ]
-    used = {name for each in query._QUERIES.values() for name in each.options}
+    used = {name for spec in query._QUERIES.values() for name in spec.options}
     if used != MEMBERS.keys():
         raise SystemExit(
             f"docs/writers/protocol.py must explain {sorted(used ^ MEMBERS.keys())}"
@@ -80,8 +80,8 @@ def query_members() -> str:
 
 
 def default(name: str, value: Any) -> str:
-    stated = ABSENT.get(name) if value is None else value
-    return "" if stated is None else f" ({stated})"
+    shown = ABSENT.get(name) if value is None else value
+    return "" if shown is None else f" ({shown})"
 
 
 def block(text: str) -> str:
@@ -94,4 +94,4 @@ STATED: dict[str, Callable[[], str]] = {
     "problems": problems,
     "query": query_members,
 }
-"""Tables by their name in the page: <!-- stated: NAME -->...<!-- end -->."""
+"""The tables by their name in the page: <!-- stated: NAME -->...<!-- end -->."""

@@ -1,4 +1,4 @@
-"""The public names of the package: signature, docstring, fields, methods, and the example."""
+"""docs/reference/python: signature, docstring, fields and methods of every public name."""
 
 import ast
 import importlib
@@ -30,10 +30,10 @@ from nomadp.zones import Zones
 
 ABOUT = """# Python
 
-Every public name of `nomadp`, by topic and in the order the data flows. A name that is not
-listed may change without notice. Units are part of names: kilometres (`_km`), degrees in WGS84
-(`lat`, `lng`). ε is the budget of a whole trajectory and exact: a number, its text or a
-fraction. The tests run every example.
+Every public name of `nomadp`, by topic. Names that are not listed may change without notice.
+Names include units: kilometres (`_km`), degrees in WGS84 (`lat`, `lng`). ε is the budget of a
+whole trajectory. It is exact, and may be a number, a string or a fraction. The tests run every
+example.
 """
 
 TOPICS = {
@@ -46,18 +46,18 @@ TOPICS = {
     "scores": ("Scores", "evaluate"),
     "errors": ("Errors", "NomadpError"),
 }
-"""The pages of the reference: a heading, and the public name that each begins with."""
+"""The pages of the reference: the heading of each, and its first public name."""
 OTHERS = {"options": "Options of each mechanism", "types": "Arguments and results"}
-"""Pages that list no public name."""
+"""Pages without public names."""
 
 OBJECTS = (
     City, Reading, ReadSummary, Split, Zones, PerturbOptions, Explanation, Utility, Measurement,
     TaskBundle, Receipt, Budget, Terms, Evaluation, Scores,
 )  # fmt: skip
-"""What public names return or accept; they are not imported by name, as a rule."""
+"""Types that public functions return or accept, and that are rarely imported."""
 
-OPTIONS = """What [`make_mechanism`](mechanisms.md#make_mechanism) takes beside `epsilon` and
-`locations`, and `nomadp perturb` as `--option NAME=VALUE`.
+OPTIONS = """Options of [`make_mechanism`](mechanisms.md#make_mechanism) besides `epsilon` and
+`locations`. `nomadp perturb` takes them as `--option NAME=VALUE`.
 """
 
 Definition = ast.FunctionDef | ast.ClassDef
@@ -73,17 +73,17 @@ def parsed(module: ModuleType) -> ast.Module:
     return ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
 
 
-def definition(found: Any) -> Definition:
-    """Where a function or class is written, with its annotations as they were written."""
-    module = importlib.import_module(found.__module__)
+def definition(value: Any) -> Definition:
+    """The syntax tree of a function or class, with its annotations as written."""
+    module = importlib.import_module(value.__module__)
     for node in ast.walk(parsed(module)):
-        if isinstance(node, Definition) and node.name == found.__name__:
+        if isinstance(node, Definition) and node.name == value.__name__:
             return node
-    raise LookupError(f"no definition of {found.__name__} in {found.__module__}")
+    raise LookupError(f"no definition of {value.__name__} in {value.__module__}")
 
 
 def signature(name: str, function: ast.FunctionDef) -> str:
-    """As it is written, on several lines if it is long."""
+    """The signature as written, on several lines if it is long."""
     arguments = function.args
     if arguments.args and arguments.args[0].arg in ("self", "cls"):
         arguments = ast.parse(ast.unparse(function)).body[0].args  # type: ignore[attr-defined]
@@ -97,7 +97,7 @@ def signature(name: str, function: ast.FunctionDef) -> str:
 
 
 def split_arguments(text: str) -> list[str]:
-    """At the commas that are outside of every bracket."""
+    """Split at the commas outside of brackets."""
     parts, depth, begin = [], 0, 0
     for place, letter in enumerate(text):
         depth += (letter in "([{") - (letter in ")]}")
@@ -111,23 +111,23 @@ def split_arguments(text: str) -> list[str]:
 def topic_of() -> dict[str, str]:
     """The page of each public name."""
     begins = {first: topic for topic, (_, first) in TOPICS.items()}
-    found, topic = {}, ""
+    topics, topic = {}, ""
     for name in public_names():
         topic = begins.get(name, topic)
-        found[name] = topic
-    return found
+        topics[name] = topic
+    return topics
 
 
 def linked(text: str) -> str:
-    """Prose of a docstring as Markdown: names as code, public ones as links."""
+    """Docstring text as Markdown: names become code, and public names become links."""
     text = text.replace("``", "`")
 
-    def turn(found: re.Match[str]) -> str:
-        name = found[1]
+    def link(match: re.Match[str]) -> str:
+        name = match[1]
         topic = topic_of().get(name)
-        return f"[`{name}`]({topic}.md#{name.lower()})" if topic else found[0]
+        return f"[`{name}`]({topic}.md#{name.lower()})" if topic else match[0]
 
-    return re.sub(r"(?<!\[)`(\w+)`", turn, text)
+    return re.sub(r"(?<!\[)`(\w+)`", link, text)
 
 
 SECTION = re.compile(r"^(Args|Returns|Raises):\n((?:    .*\n?|\n)+)", re.MULTILINE)
@@ -137,24 +137,24 @@ HEADS = {"Args": "Parameters", "Returns": "Returns", "Raises": "Raises"}
 def sections(doc: str) -> str:
     """The sections of a docstring (Google's style) as lists."""
 
-    def turn(found: re.Match[str]) -> str:
-        body = inspect.cleandoc("\n" + found[2])
-        if found[1] == "Returns":
+    def convert(match: re.Match[str]) -> str:
+        body = inspect.cleandoc("\n" + match[2])
+        if match[1] == "Returns":
             return f"**Returns**: {body}\n\n"
         entries = re.split(r"\n(?=\S)", body)
         lines = []
         for entry in entries:
-            name, _, said = entry.partition(":")
-            said = " ".join(said.split())
-            shown = f"`{name}`" if found[1] == "Raises" else f"**`{name}`**"
-            lines.append(f"- {shown}: {said}")
-        return f"**{HEADS[found[1]]}**\n\n" + "\n".join(lines) + "\n\n"
+            name, _, text = entry.partition(":")
+            text = " ".join(text.split())
+            label = f"`{name}`" if match[1] == "Raises" else f"**`{name}`**"
+            lines.append(f"- {label}: {text}")
+        return f"**{HEADS[match[1]]}**\n\n" + "\n".join(lines) + "\n\n"
 
-    return SECTION.sub(turn, doc)
+    return SECTION.sub(convert, doc)
 
 
 def prose(doc: str) -> str:
-    """A docstring as Markdown, its examples as what one would type and see."""
+    """A docstring as Markdown, with its examples as code blocks."""
     parts, place, doc = [], 0, sections(doc)
     for example in EXAMPLE.finditer(doc):
         parts.append(linked(doc[place : example.start()]))
@@ -163,26 +163,26 @@ def prose(doc: str) -> str:
     return "".join([*parts, linked(doc[place:])]).strip() + "\n"
 
 
-def of_class(found: type) -> str:
-    """Its fields and its methods, those of its bases too, if they are ours and public."""
+def of_class(owner: type) -> str:
+    """The public fields and methods of a class, including those of our base classes."""
     lines = []
-    for base in reversed(found.__mro__):
+    for base in reversed(owner.__mro__):
         if not base.__module__.startswith("nomadp"):
             continue
         body = definition(base).body
         for node in body:
             line = None
             if isinstance(node, ast.AnnAssign):
-                line = field(node, said_after(node, body))
+                line = field(node, docstring_after(node, body))
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
-                line = method(found, node)
+                line = method(owner, node)
             if line and line not in lines:
                 lines.append(line)
     return "\n\n".join(lines) + "\n" if lines else ""
 
 
-def said_after(node: ast.AnnAssign, body: list[ast.stmt]) -> str:
-    """The text that stands below a field, which is how we document one."""
+def docstring_after(node: ast.AnnAssign, body: list[ast.stmt]) -> str:
+    """The string below a field, which documents it."""
     following = body[body.index(node) + 1 :][:1]
     if following and isinstance(following[0], ast.Expr):
         text = getattr(following[0].value, "value", "")
@@ -190,68 +190,68 @@ def said_after(node: ast.AnnAssign, body: list[ast.stmt]) -> str:
     return ""
 
 
-def field(node: ast.AnnAssign, said: str) -> str | None:
-    named = ast.unparse(node.target)
+def field(node: ast.AnnAssign, doc: str) -> str | None:
+    name = ast.unparse(node.target)
     kind = ast.unparse(node.annotation)
-    if named.startswith("_") or kind.startswith("ClassVar"):
+    if name.startswith("_") or kind.startswith("ClassVar"):
         return None
     default = f" = {ast.unparse(node.value)}" if node.value is not None else ""
     if "field(" in default:
         default = ""
-    return item(f"{named}: {kind}{default}", said)
+    return item(f"{name}: {kind}{default}", doc)
 
 
-def item(shown: str, said: str) -> str:
-    """Of a list; indented by four, which both Markdown of forges and of the site understand."""
-    text = "\n\n" + textwrap.indent(linked(said.strip()), "    ") if said.strip() else ""
-    return f"- `{shown}`{text}"
+def item(code: str, doc: str) -> str:
+    """A list item. Its text is indented by four spaces, as every Markdown dialect requires."""
+    text = "\n\n" + textwrap.indent(linked(doc.strip()), "    ") if doc.strip() else ""
+    return f"- `{code}`{text}"
 
 
 def method(owner: type, node: ast.FunctionDef) -> str | None:
-    said = inspect.getdoc(getattr(owner, node.name))
-    if not said and owner in OBJECTS:
+    doc = inspect.getdoc(getattr(owner, node.name))
+    if not doc and owner in OBJECTS:
         return None
-    if not said:
+    if not doc:
         raise LookupError(f"{owner.__name__}.{node.name} is public and has no docstring")
-    decorated = {ast.unparse(each) for each in node.decorator_list}
+    decorated = {ast.unparse(decorator) for decorator in node.decorator_list}
     if decorated & {"property", "cached_property"}:
         returned = ast.unparse(node.returns) if node.returns else "Any"
-        shown = f"{node.name}: {returned}"
+        code = f"{node.name}: {returned}"
     else:
-        shown = re.sub(r"\s+", " ", signature(node.name, node))
-        shown = shown.replace("( ", "(").replace(", )", ")")
-    return item(shown, EXAMPLE.sub("", said))
+        code = re.sub(r"\s+", " ", signature(node.name, node))
+        code = code.replace("( ", "(").replace(", )", ")")
+    return item(code, EXAMPLE.sub("", doc))
 
 
-def of_object(found: type) -> str:
-    said = EXAMPLE.sub("", str(inspect.getdoc(found))).strip()
-    head = f"## {found.__name__}\n\nFrom `{found.__module__}`. "
-    return f"{head}{linked(said)}\n\n{of_class(found)}"
+def of_object(kind: type) -> str:
+    doc = EXAMPLE.sub("", str(inspect.getdoc(kind))).strip()
+    head = f"## {kind.__name__}\n\nFrom `{kind.__module__}`. "
+    return f"{head}{linked(doc)}\n\n{of_class(kind)}"
 
 
 def of_mechanism(kind: type[nomadp.Mechanism]) -> str:
-    """The options that `make_mechanism` takes for it, and their ranges."""
+    """The options of a mechanism, and their ranges."""
     text = [f"## `{kind.name}`", linked(str(inspect.getdoc(kind)))]
     for base in reversed(kind.__mro__):
         if base.__module__.startswith("nomadp") and base is not nomadp.Mechanism:
             body = definition(base).body
             fields = [node for node in body if isinstance(node, ast.AnnAssign)]
-            text += filter(None, (field(node, said_after(node, body)) for node in fields))
+            text += filter(None, (field(node, docstring_after(node, body)) for node in fields))
     return "\n\n".join(text) + "\n"
 
 
 def of_name(name: str) -> str:
-    found = getattr(nomadp, name)
+    value = getattr(nomadp, name)
     text = [f"## {name}\n"]
-    if inspect.isfunction(found):
-        shown = signature(f"nomadp.{name}", definition(found))  # type: ignore[arg-type]
-        text.append(f"```python\n{shown}\n```\n")
-    elif issubclass(found, Exception):
-        bases = " and ".join(f"`{base.__name__}`" for base in found.__bases__)
-        text.append(f"An exception, also {bases}; its `kind` is `{found.kind}`.\n")
-    text.append(prose(str(inspect.getdoc(found))))
-    if inspect.isclass(found) and not issubclass(found, Exception):
-        text.append(of_class(found))
+    if inspect.isfunction(value):
+        code = signature(f"nomadp.{name}", definition(value))  # type: ignore[arg-type]
+        text.append(f"```python\n{code}\n```\n")
+    elif issubclass(value, Exception):
+        bases = " and ".join(f"`{base.__name__}`" for base in value.__bases__)
+        text.append(f"An exception, also {bases}; its `kind` is `{value.kind}`.\n")
+    text.append(prose(str(inspect.getdoc(value))))
+    if inspect.isclass(value) and not issubclass(value, Exception):
+        text.append(of_class(value))
     return "\n".join(filter(None, text))
 
 
@@ -260,8 +260,8 @@ def index() -> str:
     parts = [ABOUT]
     for topic, (heading, _) in TOPICS.items():
         names = [name for name, page in topic_of().items() if page == topic]
-        shown = ", ".join(f"[`{name}`](python/{topic}.md#{name.lower()})" for name in names)
-        parts.append(f"- [{heading}](python/{topic}.md): {shown}")
+        links = ", ".join(f"[`{name}`](python/{topic}.md#{name.lower()})" for name in names)
+        parts.append(f"- [{heading}](python/{topic}.md): {links}")
     parts += [f"- [{heading}](python/{topic}.md)" for topic, heading in OTHERS.items()]
     return "\n".join(parts) + "\n"
 
@@ -269,7 +269,7 @@ def index() -> str:
 def topic(name: str) -> str:
     """The page of one topic."""
     parts = [f"# {TOPICS[name][0]}\n"]
-    parts += [of_name(each) for each, page in topic_of().items() if page == name]
+    parts += [of_name(public) for public, page in topic_of().items() if page == name]
     return "\n".join(parts).replace(f"]({name}.md#", "](#")
 
 
@@ -279,13 +279,13 @@ def options() -> str:
 
 
 def types() -> str:
-    """What public names return or accept."""
-    about = f"# {OTHERS['types']}\n\nWhat public names return or accept besides each other.\n"
-    return "\n".join([about, *(of_object(found) for found in OBJECTS)])
+    """The page of argument and result types."""
+    about = f"# {OTHERS['types']}\n\nTypes that public functions return or accept.\n"
+    return "\n".join([about, *(of_object(kind) for kind in OBJECTS)])
 
 
 def pages() -> dict[str, Callable[[], str]]:
-    found: dict[str, Callable[[], str]] = {"reference/python.md": index}
-    found |= {f"reference/python/{name}.md": partial(topic, name) for name in TOPICS}
-    found |= {"reference/python/options.md": options, "reference/python/types.md": types}
-    return found
+    writers: dict[str, Callable[[], str]] = {"reference/python.md": index}
+    writers |= {f"reference/python/{name}.md": partial(topic, name) for name in TOPICS}
+    writers |= {"reference/python/options.md": options, "reference/python/types.md": types}
+    return writers

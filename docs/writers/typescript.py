@@ -1,7 +1,7 @@
-"""The exported names of web/client, from its sources: no Node is needed to read them.
+"""docs/reference/typescript.md: the exported names of web/client, from its sources.
 
-Prettier keeps the sources in one form: a declaration begins at the margin, a member two
-columns in, and what ends in `{` there has a body. That is all this relies on.
+This needs no Node, because Prettier keeps the sources in one format: declarations begin at the
+margin and members are indented by two spaces, and a body begins with `{` at the end of a line.
 """
 
 import json
@@ -14,9 +14,8 @@ CLIENT = Path(__file__).resolve().parents[2] / "web" / "client"
 
 ABOUT = """# TypeScript
 
-Every exported name of `nomadp-client`, from its sources;
-[the client](../../web/client/README.md) says how they belong together. What is behind `#` or
-`private` is not shown, nor is the body of anything.
+Every exported name of `nomadp-client`. [The client's guide](../../web/client/README.md)
+explains how to use them. Private members and bodies are not shown.
 """
 
 LISTED = re.compile(r"^export (type )?\{(.*?)\} from \"(.+?)\";", re.DOTALL | re.MULTILINE)
@@ -35,7 +34,7 @@ class Name(NamedTuple):
 
 
 def entries() -> dict[str, Path]:
-    """What a program may import, by its name, and the source behind it."""
+    """The source file of each entry point that a program can import."""
     package = json.loads((CLIENT / "package.json").read_text(encoding="utf-8"))
     return {
         package["name"] + key.removeprefix("."): CLIENT
@@ -45,25 +44,25 @@ def entries() -> dict[str, Path]:
 
 
 def exported(source: Path) -> Iterator[Name]:
-    """Every name an entry exports, and the module that declares it."""
+    """Every name that an entry point exports, and the module that declares it."""
     text = source.read_text(encoding="utf-8")
-    for found in LISTED.finditer(text):
-        module = beside(source, found[3])
-        for part in found[2].split(","):
+    for match in LISTED.finditer(text):
+        module = beside(source, match[3])
+        for part in match[2].split(","):
             if name := part.strip().removeprefix("type "):
                 yield from declared_at(name, module)
-    for found in WHOLE.finditer(text):
-        yield Name(found[1], beside(source, found[2]))
-    for found in DECLARED.finditer(text):
-        yield Name(found[1], source)
+    for match in WHOLE.finditer(text):
+        yield Name(match[1], beside(source, match[2]))
+    for match in DECLARED.finditer(text):
+        yield Name(match[1], source)
 
 
 def declared_at(name: str, module: Path) -> Iterator[Name]:
-    """Follow a name that is only passed on."""
+    """The module that declares a name, found by following re-exports."""
     if name in DECLARED.findall(module.read_text(encoding="utf-8")):
         yield Name(name, module)
     else:
-        yield from (each for each in exported(module) if each.name == name)
+        yield from (entry for entry in exported(module) if entry.name == name)
 
 
 def beside(source: Path, target: str) -> Path:
@@ -103,25 +102,25 @@ def shown(body: list[str]) -> str:
     if head.startswith("const"):
         value = "\n".join([head, *body[1:]])
         return value if len(body) <= 12 else head.split("=")[0].strip() + ";"
-    kept = []
+    lines = []
     for line in [head, *body[1:]]:
-        kept.append(line.removesuffix(" {"))
+        lines.append(line.removesuffix(" {"))
         if line.endswith("{") and not line.startswith(" "):
             break
-    return "\n".join(kept) + ";"
+    return "\n".join(lines) + ";"
 
 
 def class_head(body: list[str]) -> list[str]:
-    kept = []
+    lines = []
     for line in body:
-        kept.append(line.removeprefix("export "))
+        lines.append(line.removeprefix("export "))
         if line.endswith("{"):
-            return kept
-    return kept
+            return lines
+    return lines
 
 
 def members(body: list[str]) -> Iterator[str]:
-    """Of a class: fields and signatures, with their comments, those that may be called."""
+    """The public fields and signatures of a class, with their comments."""
     lines, place = body[len(class_head(body)) : -1], 0
     while place < len(lines):
         begin = place
@@ -129,7 +128,7 @@ def members(body: list[str]) -> Iterator[str]:
             place += 1
         signature, place = member(lines, place)
         text = "\n".join(signature)
-        # A constructor that is private says so; what has no name is not for callers.
+        # Skip private members, and lines without a declaration.
         if text.strip() and not HIDDEN.match(text):
             yield from lines[begin : place_of(lines, begin)]
             yield text
@@ -143,7 +142,7 @@ def place_of(lines: list[str], begin: int) -> int:
 
 
 def member(lines: list[str], begin: int) -> tuple[list[str], int]:
-    """The signature of the member that begins here, and the line after all of it."""
+    """The signature of the member that begins here, and the index of the line after it."""
     signature, place = [], begin
     while place < len(lines):
         line = lines[place]
@@ -153,10 +152,10 @@ def member(lines: list[str], begin: int) -> tuple[list[str], int]:
             while lines[place] != "  }" and lines[place] != "  };":
                 place += 1
             return signature, place + 1
-        # A value that is not the only sign of a field's type says nothing to a caller.
+        # Drop the value of a field whose type is declared.
         signature.append(re.sub(r"^(  [\w ]+: .*?) = .*;$", r"\1;", line))
         if not line.strip() or line.endswith(";") or line.endswith("{}"):
-            return [each.replace(" {}", ";") for each in signature], place
+            return [part.replace(" {}", ";") for part in signature], place
     return signature, place
 
 
@@ -171,11 +170,11 @@ def comment_before(lines: list[str], place: int) -> str:
 def of_name(name: str, module: Path) -> str:
     if name == module.stem:
         text = module.read_text(encoding="utf-8")
-        said, code = "", "\n".join(re.findall(r"^export (const \w+.*?;)$", text, re.MULTILINE))
+        doc, code = "", "\n".join(re.findall(r"^export (const \w+.*?;)$", text, re.MULTILINE))
     else:
-        said, code = declaration(name, module)
+        doc, code = declaration(name, module)
     return "\n".join(
-        filter(None, [f"### {name}\n", said and said + "\n", f"```ts\n{code}\n```\n"])
+        filter(None, [f"### {name}\n", doc and doc + "\n", f"```ts\n{code}\n```\n"])
     )
 
 

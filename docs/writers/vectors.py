@@ -1,4 +1,4 @@
-"""The files of known answers, and what each asks."""
+"""docs/reference/vectors.md: the files of test vectors."""
 
 import json
 from collections import Counter
@@ -6,27 +6,27 @@ from pathlib import Path
 
 VECTORS = Path(__file__).resolve().parents[2] / "tests" / "vectors"
 
-ABOUT = """# Files of known answers
+ABOUT = """# Test vectors
 
-What another implementation is held to, as data.
-[Known answers](../../tests/vectors/README.md) says how to read them,
-[the protocol](../protocol.md) what the steps are.
+The inputs and outputs that every implementation must reproduce.
+[Test vectors](../../tests/vectors/README.md) explains how to read them, and
+[the protocol](../protocol.md) explains the steps.
 
-| file | of | cases |
+| file | subject | cases |
 | --- | --- | --- |
 """
 
 
 def row(path: Path) -> str:
     content = json.loads(path.read_text(encoding="utf-8"))
-    of = "every mechanism"
+    subject = "every mechanism"
     if "mechanism" in content:
-        of = f"`{content['mechanism']}`, version {content['version']}"
+        subject = f"`{content['mechanism']}`, version {content['version']}"
     elif "wire_version" in content:
-        of = f"wire version {content['wire_version']}"
+        subject = f"wire version {content['wire_version']}"
     kinds = Counter(case["kind"] for case in content["cases"])
-    asked = ", ".join(f"{count} `{kind}`" for kind, count in kinds.items())
-    return f"| [{path.name}](../../tests/vectors/{path.name}) | {of} | {asked} |\n"
+    cases = ", ".join(f"{count} `{kind}`" for kind, count in kinds.items())
+    return f"| [{path.name}](../../tests/vectors/{path.name}) | {subject} | {cases} |\n"
 
 
 def page() -> str:

@@ -19,11 +19,11 @@ import {
   type Released,
 } from "./mechanism.js";
 
-/** The most codewords in a codebook. */
+/** The largest number of codewords in a codebook. */
 export const SIZE_MOST = 1024;
 export const LENGTH_MOST = 2 ** 20;
 
-/** Public trajectories of one length. A report is the index of one of them. */
+/** The codewords: public trajectories of one length. A report is the index of one of them. */
 export class Codebook {
   readonly length: number;
   readonly #codewords: readonly Int32Array[];
@@ -36,10 +36,10 @@ export class Codebook {
   ) {
     const size = codewords.length;
     this.length = codewords[0]?.length ?? 0;
-    const inside = (index: number) =>
+    const isKnown = (index: number) =>
       Number.isSafeInteger(index) && index >= 0 && index < locations.size;
     const rows = codewords.map((codeword) => Array.from(codeword));
-    const fits = (row: number[]) => row.length === this.length && row.every(inside);
+    const fits = (row: number[]) => row.length === this.length && row.every(isKnown);
     if (size < 1 || size > SIZE_MOST || this.length < 1 || !rows.every(fits)) {
       throw new DomainError(
         `a codebook must have 1 to ${SIZE_MOST} codewords of one length, over the ` +
@@ -62,13 +62,13 @@ export class Codebook {
     return this.#codewords.length;
   }
 
-  /** The codeword of an index. */
+  /** The codeword with this index. */
   codeword(number: number): number[] {
     checkWhole("the index of a codeword", number, 0, this.size - 1, "codeword_out_of_range");
     return [...this.#codewords[number]!];
   }
 
-  /** The distance of each codeword to a trajectory, summed over its points. */
+  /** The distance from each codeword to a trajectory, summed over the points. */
   distancesKm(trajectory: Trajectory): Float64Array {
     if (trajectory.length !== this.length) {
       throw new InvalidArgument(
@@ -81,16 +81,16 @@ export class Codebook {
     }
     const total = new Float64Array(this.size);
     for (let k = 0; k < this.length; k += 1) {
-      const place = trajectory[k]!;
+      const location = trajectory[k]!;
       for (let row = 0; row < this.size; row += 1) {
-        total[row]! += this.locations.distanceKm(place, this.#codewords[row]![k]!);
+        total[row]! += this.locations.distanceKm(location, this.#codewords[row]![k]!);
       }
     }
     return total;
   }
 }
 
-/** The law of a report: the codewords nearest to the secret have the larger weight. */
+/** The law of a report: the codewords nearest to the true trajectory have the larger weight. */
 export class CodewordResponse extends Subset<Trajectory> {
   constructor(
     readonly codebook: Codebook,
@@ -104,9 +104,9 @@ export class CodewordResponse extends Subset<Trajectory> {
 export interface AtlasOptions {
   readonly epsilon: string | number | Fraction;
   readonly locations: LocationSet;
-  /** One for each length that is reported. */
+  /** One codebook for each length that can be reported. */
   readonly codebooks: readonly Codebook[];
-  /** How many codewords count as near (default: that of the codebook). */
+  /** How many codewords count as near (default: the codebook's value). */
   readonly nearCount?: number;
   /** How many points of a longer trajectory are used (default: `controlCount`). */
   readonly controlPoints?: number;
@@ -148,7 +148,7 @@ export class Atlas implements Mechanism {
     }
   }
 
-  /** How many points of a trajectory of this length the report is drawn from. */
+  /** The number of control points: points of a trajectory of this length that affect the report. */
   pointsSeen(length: number): number {
     return Math.min(length, this.#controlPoints ?? controlCount(this.epsilon, length));
   }
@@ -156,17 +156,17 @@ export class Atlas implements Mechanism {
   /**
    * The law of a report of a trajectory of this length.
    *
-   * @throws DomainError if there is no codebook for it.
+   * @throws DomainError if no codebook fits this length.
    */
   channel(length: number): CodewordResponse {
     checkWhole("length", length, 1, LENGTH_MOST, "length_out_of_range");
-    const seen = this.pointsSeen(length);
-    const law = this.#laws.get(seen);
+    const points = this.pointsSeen(length);
+    const law = this.#laws.get(points);
     if (law === undefined) {
       throw new DomainError(
-        `there must be a codebook of length ${seen}, got codebooks of length ` +
+        `there must be a codebook of length ${points}, got codebooks of length ` +
           `${[...this.#laws.keys()].join(", ")}`,
-        { code: "codebook_length_missing", length: seen, lengths: [...this.#laws.keys()] },
+        { code: "codebook_length_missing", length: points, lengths: [...this.#laws.keys()] },
       );
     }
     return law;
@@ -180,32 +180,34 @@ export class Atlas implements Mechanism {
     this.locations.checkTrajectory(trajectory);
     const length = trajectory.length;
     const law = this.channel(length);
-    const seen = controlPositions(length, law.codebook.length).map((k) => trajectory[k]!);
-    const number = choose("journey", law, seen);
+    const control = controlPositions(length, law.codebook.length).map((k) => trajectory[k]!);
+    const number = choose("journey", law, control);
     const values = interpolated(this.locations, law.codebook.codeword(number), length);
     return { values, number };
   }
 }
 
-/** The hash that a task pins: of all that decides the law. The shortest codebook comes first. */
+/** The hash in a task: it covers everything that defines the law. The shortest codebook comes first. */
 export async function codebooksSha256(
   locations: LocationSet,
   epsilon: Fraction,
   codebooks: readonly Codebook[],
 ): Promise<string> {
-  const said = `nomadp atlas 2\n${await locations.sha256()}\n${epsilon}\n`;
-  const parts = [new TextEncoder().encode(said)];
+  const header = `nomadp atlas 2\n${await locations.sha256()}\n${epsilon}\n`;
+  const parts = [new TextEncoder().encode(header)];
   for (const codebook of codebooks) {
-    // Three 64-bit integers and a table of 32-bit ones, little-endian: as Python hashes them.
+    // Three 64-bit integers and a table of 32-bit integers, little-endian, as Python hashes them.
     const shape = new DataView(new ArrayBuffer(24));
-    [codebook.size, codebook.length, codebook.nearCount].forEach((fact, k) =>
-      shape.setBigInt64(8 * k, BigInt(fact), true),
+    [codebook.size, codebook.length, codebook.nearCount].forEach((size, k) =>
+      shape.setBigInt64(8 * k, BigInt(size), true),
     );
     const table = new DataView(new ArrayBuffer(4 * codebook.size * codebook.length));
     for (let row = 0; row < codebook.size; row += 1) {
       codebook
         .codeword(row)
-        .forEach((place, k) => table.setInt32(4 * (row * codebook.length + k), place, true));
+        .forEach((location, k) =>
+          table.setInt32(4 * (row * codebook.length + k), location, true),
+        );
     }
     parts.push(new Uint8Array(shape.buffer), new Uint8Array(table.buffer));
   }

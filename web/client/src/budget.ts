@@ -1,26 +1,24 @@
-/** Epsilon in exact rationals: 0.1 means one tenth, and e^epsilon is bounded from below. */
+/** Epsilon as an exact rational: 0.1 means one tenth. e^epsilon is bounded from below. */
 
 import { BudgetError, InvalidArgument } from "./errors.js";
 import { Fraction } from "./fraction.js";
 
-/** Beyond this e^epsilon outgrows the 64-bit weights, and 4.8e8 to 1 is no promise anyway. */
+/** Above this, e^epsilon exceeds the 64-bit weights; and odds of 4.8e8 to 1 guarantee nothing. */
 export const MAX_EPSILON = 20;
 export const MIN_EPSILON = new Fraction(1, 10 ** 6);
-/** What a single draw may cost at least: the 2^-30 that laws give away must stay below it. */
+/** The smallest cost of a single draw: the safety margin of the laws, 2^-30, must stay below it. */
 export const MIN_SHARE = new Fraction(1, 2 ** 28);
 
 const DECIMALS_MAX = 30;
 const TEXT_MAX = 80;
 const NUMBER = /^[-+]?(?:(\d+)\/(\d+)|(\d+\.?\d*|\.\d+)(?:e([-+]?\d{1,4}))?)$/i;
-/** Fixed-point precision of `expLower`: far below the 2^-30 the laws give away. */
+/** Fixed-point precision of `expLower`: far finer than the safety margin of the laws, 2^-30. */
 export const EXP_BITS = 160n;
 
 /**
- * The exact budget a person means: the number 0.1 and the text "0.1" are both one tenth.
+ * The epsilon of a whole trajectory, exactly: the number 0.1 and the text "0.1" mean one tenth.
  *
- * Above 0 and at most 20, of a whole trajectory.
- *
- * @throws BudgetError for anything else.
+ * @throws BudgetError unless it is above 0 and at most 20.
  */
 export function asEpsilon(value: string | number | Fraction): Fraction {
   const epsilon = asFraction(value);
@@ -43,15 +41,15 @@ export function asEpsilon(value: string | number | Fraction): Fraction {
   return epsilon;
 }
 
-/** The number a person means, exactly; null if it is none. */
+/** The exact number that a decimal or a fraction denotes; null if it is not a number. */
 export function asFraction(value: string | number | Fraction): Fraction | null {
   if (value instanceof Fraction) return value;
   if (typeof value !== "string" && typeof value !== "number") return null;
   const text = String(value).trim();
-  const found = text.length > TEXT_MAX ? null : NUMBER.exec(text);
-  if (found === null) return null;
+  const match = text.length > TEXT_MAX ? null : NUMBER.exec(text);
+  if (match === null) return null;
   const sign = text.startsWith("-") ? -1n : 1n;
-  const [, over, under, decimal, exponent] = found;
+  const [, over, under, decimal, exponent] = match;
   if (over !== undefined && under !== undefined) {
     return BigInt(under) === 0n ? null : new Fraction(sign * BigInt(over), BigInt(under));
   }
@@ -70,7 +68,8 @@ export function expLower(x: Fraction): Fraction {
     });
   let term = 1n << EXP_BITS;
   let total = term;
-  // Every term of the series is positive and every division floors, so the sum stays below.
+  // The exponential series: its terms are positive and each division rounds down, so the sum is
+  // a lower bound.
   for (let k = 1n; term; k += 1n) {
     term = (term * x.numerator) / (x.denominator * k);
     total += term;

@@ -1,9 +1,9 @@
-/** Characters that public text must not hold; the same list as Python's `nomadp.characters`. */
+/** Characters that public text must not contain; the same list as Python's `nomadp.characters`. */
 
 /**
- * Control and format characters that hide text or turn its direction, line separators,
- * surrogates, private use and noncharacters. Listed, not looked up: whether a task is valid must
- * not depend on which version of Unicode its reader knows.
+ * Control and format characters that hide text or change its direction, line separators,
+ * surrogates, private use and noncharacters. The list is fixed, because the validity of a task
+ * must not depend on the reader's version of Unicode.
  */
 const FORBIDDEN = new RegExp(
   "[\\u{0}-\\u{1f}\\u{7f}-\\u{9f}\\u{ad}\\u{61c}\\u{180e}\\u{200b}-\\u{200f}" +
@@ -17,14 +17,14 @@ const FORBIDDEN = new RegExp(
   "u",
 );
 
-/** The spaces other than U+0020: a task's purpose has none of them, an id or a name may. */
+/** Spaces other than U+0020: forbidden in the purpose of a task, allowed in ids and names. */
 const BLANKS = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/;
 
 export function hasForbidden(text: string): boolean {
   return FORBIDDEN.test(text);
 }
 
-/** Whether it has a space other than U+0020. */
+/** Whether a text contains a space other than U+0020. */
 export function hasBlanks(text: string): boolean {
   return BLANKS.test(text);
 }

@@ -1,31 +1,31 @@
 /**
- * What this library refuses, and why. A message says what must hold, what came and what to do;
- * it never holds a location, an index or an hour of a trajectory.
+ * Everything that this library throws. A message states the requirement, the value it got and
+ * what to do. It never contains a location, an index or an hour of a trajectory.
  *
- * Programs read `code` and the facts beside it, not the message, whose wording may change:
+ * Programs should read `code` and `facts`, not the message, whose wording may change:
  *
  *     new DomainError("... got 3 repeated", { code: "location_ids_repeated", repeated: 3 })
  *
- * What Python refuses, too, has the same code there; docs/reference/errors.md lists those.
+ * Errors that Python raises, too, have the same code there; docs/reference/errors.md lists them.
  */
 
-/** The values behind a message, by their names: public, as everything that a refusal holds. */
+/** The values in a message, by name. Like everything in an error, they are public. */
 export type Facts = Readonly<Record<string, unknown>>;
 
-/** What a refusal is made with besides its message. */
+/** The options of an error's constructor. */
 export interface RefusalOptions {
-  /** What is wrong; that of the class, if left out. */
+  /** The error code (default: the kind of the class). */
   readonly code?: string;
   readonly cause?: unknown;
   readonly [fact: string]: unknown;
 }
 
-/** Base of every refusal. */
+/** Base class of every error. */
 export class NomadpError extends Error {
   static readonly kind: string = "refused";
-  /** The code of its class. */
+  /** The code of the error's class. */
   readonly kind: string;
-  /** What was refused: the same as in Python, and stable across versions. */
+  /** A stable code for what went wrong, the same as in Python. */
   readonly code: string;
   readonly facts: Facts;
 
@@ -38,50 +38,50 @@ export class NomadpError extends Error {
   }
 }
 
-/** Something does not fit the public location set, its zones or its book of trajectories. */
+/** A value does not fit the public location set, its zones or its codebook. */
 export class DomainError extends NomadpError {
   static override readonly kind = "domain";
 }
 
-/** An epsilon is out of range, or too much for 64-bit words to keep. */
+/** An epsilon is out of range, or too large for the precision of 64-bit words. */
 export class BudgetError extends NomadpError {
   static override readonly kind = "budget";
 }
 
-/** The source of random words failed, so nothing may be released. */
+/** The random source failed, so nothing was released. */
 export class RandomnessUnavailable extends NomadpError {
   static override readonly kind = "randomness";
 }
 
-/** Something simulated was given where only what is private may be. */
+/** A simulated value was passed where only a private report is allowed. */
 export class NotPrivateError extends NomadpError {
   static override readonly kind = "not_private";
 }
 
-/** JSON, or a file, is not written as it must be. */
+/** JSON or a file is malformed. */
 export class SchemaError extends NomadpError {
   static override readonly kind = "schema";
 }
 
-/** A task, or its files, is beyond what any may ask, or not the one that was expected. */
+/** A task or its files exceed what a task may ask, or differ from what was expected. */
 export class TaskRefused extends NomadpError {
   static override readonly kind = "task";
 }
 
-/** A report, or its value, is none that this task takes. */
+/** The task does not accept this report or its value. */
 export class ReportRefused extends NomadpError {
   static override readonly kind = "report";
 }
 
-/** The budget is spent, or the ledger is missing, damaged or not durable. */
+/** The budget is used up, or the ledger is missing, damaged or not durable. */
 export class LedgerRefused extends NomadpError {
   static override readonly kind = "ledger";
 }
 
-/** A collector was not reached, or answered something else than was asked for. */
+/** A collector could not be reached, or sent an unexpected reply. */
 export class UploadFailed extends NomadpError {
   static override readonly kind = "upload";
-  /** Of its answer, as in HTTP; 0 if it was not reached. */
+  /** The HTTP status of the reply; 0 if the collector was not reached. */
   readonly status: number;
 
   constructor(message: string, options: RefusalOptions & { readonly status?: number } = {}) {
@@ -90,12 +90,12 @@ export class UploadFailed extends NomadpError {
   }
 }
 
-/** An argument of a function has a value that it must not have. */
+/** An argument of a function is invalid. */
 export class InvalidArgument extends NomadpError {
   static override readonly kind = "argument";
 }
 
-/** An index is outside what it points into; a private one is not quoted. */
+/** An index is out of range. If it is private, the message does not contain it. */
 export class OutOfRange extends NomadpError {
   static override readonly kind = "index";
 }

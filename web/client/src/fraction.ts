@@ -1,4 +1,4 @@
-/** Exact rationals: budgets, chances and bounds are never floats. */
+/** Exact rationals: budgets, probabilities and bounds are never floats. */
 
 import { InvalidArgument } from "./errors.js";
 
@@ -7,20 +7,20 @@ function gcd(a: bigint, b: bigint): bigint {
   return a < 0n ? -a : a;
 }
 
-/** A rational in lowest terms, its denominator positive. */
+/** A rational number in lowest terms, with a positive denominator. */
 export class Fraction {
   readonly numerator: bigint;
   readonly denominator: bigint;
 
   constructor(numerator: bigint | number, denominator: bigint | number = 1n) {
-    const [over, under] = [BigInt(numerator), BigInt(denominator)];
-    if (under === 0n)
+    const [top, bottom] = [BigInt(numerator), BigInt(denominator)];
+    if (bottom === 0n)
       throw new InvalidArgument("a fraction must not be divided by zero", {
         code: "division_by_zero",
       });
-    const common = gcd(over, under) * (under < 0n ? -1n : 1n);
-    this.numerator = over / common;
-    this.denominator = under / common;
+    const common = gcd(top, bottom) * (bottom < 0n ? -1n : 1n);
+    this.numerator = top / common;
+    this.denominator = bottom / common;
     Object.freeze(this);
   }
 
@@ -42,7 +42,7 @@ export class Fraction {
     return new Fraction(this.numerator * other.denominator, this.denominator * other.numerator);
   }
 
-  /** Negative, zero or positive, as this is below, equal to or above the other. */
+  /** A negative number, 0 or a positive number if this is below, equal to or above the other. */
   compare(other: Fraction): number {
     const difference = this.numerator * other.denominator - other.numerator * this.denominator;
     return difference < 0n ? -1 : Number(difference > 0n);
@@ -57,14 +57,14 @@ export class Fraction {
     return -new Fraction(-this.numerator, this.denominator).floor();
   }
 
-  /** For figures and estimates only. */
+  /** The nearest float, for display and estimates only. */
   toNumber(): number {
     return Number(this.numerator) / Number(this.denominator);
   }
 
-  /** As Python writes it: `4`, `1/2`. */
+  /** The same text as in Python: `4`, `1/2`. */
   toString(): string {
-    const whole = this.denominator === 1n;
-    return whole ? `${this.numerator}` : `${this.numerator}/${this.denominator}`;
+    const isWhole = this.denominator === 1n;
+    return isWhole ? `${this.numerator}` : `${this.numerator}/${this.denominator}`;
   }
 }

@@ -1,7 +1,8 @@
 /**
- * Distances on a spherical Earth, by the formulas of `nomadp.geometry` in the same order.
+ * Distances on a spherical Earth, with the formulas of `nomadp.geometry` in the same order.
  *
- * A machine's sines may round the last bit otherwise. That may turn a tie, never a guarantee.
+ * Sines may differ in the last bit between machines. That may break a tie differently, but never
+ * affects a guarantee.
  */
 
 import { DomainError } from "./errors.js";
@@ -9,21 +10,21 @@ import { DomainError } from "./errors.js";
 export const EARTH_RADIUS_KM = 6371.0088;
 const RADIANS = Math.PI / 180;
 
-/** Degrees in WGS84. */
+/** A point in WGS84, in degrees. */
 export interface LatLng {
   readonly lat: number;
   readonly lng: number;
 }
 
-/** A point on Earth, its longitude wrapped into [-180, 180); null of what is none. */
+/** A point on Earth, with its longitude wrapped into [-180, 180); null if it is not on Earth. */
 export function onEarth(lat: unknown, lng: unknown): LatLng | null {
   if (typeof lat !== "number" || typeof lng !== "number") return null;
   if (!(Math.abs(lat) <= 90) || !Number.isFinite(lng)) return null;
-  const turned = lng >= -180 && lng < 180 ? lng : lng % 360; // exact, however large it is
+  const turned = lng >= -180 && lng < 180 ? lng : lng % 360; // % is exact, however large lng is
   return { lat, lng: turned - 360 * (Number(turned >= 180) - Number(turned < -180)) };
 }
 
-/** Sines and cosines of half the latitude and half the longitude of a place. */
+/** Sines and cosines of half the latitude and half the longitude of a point. */
 export interface Place {
   readonly sinLat: number;
   readonly cosLat: number;
@@ -31,7 +32,7 @@ export interface Place {
   readonly cosLng: number;
 }
 
-/** Both names of the date line, and all longitudes of a pole, give the same place. */
+/** A point's `Place`. Longitudes -180 and 180, and all longitudes of a pole, give the same one. */
 export function placeAt({ lat, lng }: LatLng): Place {
   if (!(Math.abs(lat) <= 90 && Math.abs(lng) <= 180)) {
     throw new DomainError(
@@ -50,7 +51,7 @@ export function placeAt({ lat, lng }: LatLng): Place {
   };
 }
 
-/** Great-circle distance: symmetric to the bit, zero where the places coincide. */
+/** Great-circle distance: exactly symmetric, and exactly zero between equal places. */
 export function distanceKm(a: Place, b: Place): number {
   const sinLng = b.sinLng * a.cosLng - b.cosLng * a.sinLng;
   const cosLng = b.cosLng * a.cosLng + b.sinLng * a.sinLng;
@@ -58,7 +59,8 @@ export function distanceKm(a: Place, b: Place): number {
   const cosLat = b.cosLat * a.cosLat + b.sinLat * a.sinLat;
   const sinMid = a.sinLat * b.cosLat + a.cosLat * b.sinLat;
   const cosMid = a.cosLat * b.cosLat - a.sinLat * b.sinLat;
-  // The haversine and its complement, each a sum of squares: nothing cancels at antipodes.
+  // The haversine and its complement, each as a sum of squares, so that nothing cancels near
+  // antipodes, where the usual formula loses half of the digits.
   const near = square(sinLat * cosLng) + square(cosMid * sinLng);
   const far = square(cosLat * cosLng) + square(sinMid * sinLng);
   return 2 * EARTH_RADIUS_KM * Math.atan2(Math.sqrt(near), Math.sqrt(far));
@@ -68,14 +70,14 @@ export function haversineKm(a: LatLng, b: LatLng): number {
   return distanceKm(placeAt(a), placeAt(b));
 }
 
-/** A point of the unit sphere. */
+/** The point as a vector on the unit sphere. */
 export function unitVector({ lat, lng }: LatLng): [number, number, number] {
   const cosLat = Math.cos(lat * RADIANS);
   const angle = lng * RADIANS;
   return [cosLat * Math.cos(angle), cosLat * Math.sin(angle), Math.sin(lat * RADIANS)];
 }
 
-/** To the nearest whole number, halves to the even one, as IEEE and numpy round. */
+/** Round to the nearest integer, halves to even, like IEEE 754 and numpy. */
 export function roundHalfEven(x: number): number {
   const low = Math.floor(x);
   const rest = x - low;

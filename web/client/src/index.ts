@@ -1,8 +1,8 @@
 /**
- * NomaDP on a device: trajectories are perturbed here, by exact laws, before anything leaves it.
+ * NomaDP on a device: exact laws perturb a trajectory before anything leaves the device.
  *
- * Runs in a browser, a web worker and Node, and needs nothing but WebCrypto. Simulated words are
- * in a module of their own, `nomadp-client/seeded`.
+ * Runs in a browser, a web worker and Node, and needs nothing but WebCrypto. Seeded randomness is
+ * in a separate module, `nomadp-client/seeded`.
  */
 
 export {

@@ -1,4 +1,4 @@
-/** The public set of locations: ids, coordinates, content hash, and what is near what. */
+/** The public set of locations: ids, coordinates, content hash and nearest neighbours. */
 
 import { hasForbidden } from "./characters.js";
 import { DomainError, OutOfRange } from "./errors.js";
@@ -6,7 +6,7 @@ import { distanceKm, type LatLng, type Place, placeAt, unitVector } from "./geom
 import { SearchTree } from "./nearest.js";
 
 export const LOCATIONS_MAX = 2 ** 20;
-/** Where the tree's own rounding could decide, our distance decides. */
+/** Candidates within this chord of the nearest are compared by `distanceKm`: the tree may round. */
 const CHORD_SLACK = 1e-12;
 
 /** One location of the public set. */
@@ -14,13 +14,13 @@ export interface Location extends LatLng {
   readonly id: string;
 }
 
-/** A point that was brought to the set, and how far that moved it. */
+/** The location nearest to a point, and its distance from the point. */
 export interface Snapped {
   readonly index: number;
   readonly movedKm: number;
 }
 
-/** Public locations in a fixed order; a location is an index into it. */
+/** Public locations in a fixed order; everywhere else, a location is an index into this order. */
 export class LocationSet {
   readonly #rows: readonly Location[];
   readonly #places: readonly Place[];
@@ -62,7 +62,7 @@ export class LocationSet {
     return this.#rows.length;
   }
 
-  /** The location of this index. */
+  /** The location with this index. */
   at(index: number): Location {
     return this.#rows[this.#checked(index)]!;
   }
@@ -76,29 +76,29 @@ export class LocationSet {
     return this.snap(point).index;
   }
 
-  /** The same, and how far that is from the point. */
+  /** The nearest location to a point, and its distance; the lowest index wins a tie. */
   snap(point: LatLng): Snapped {
     const place = placeAt(point);
     this.#tree ??= new SearchTree(Float64Array.from(this.#rows.flatMap(unitVector)));
-    const close = this.#tree.nearest(unitVector(point), CHORD_SLACK).map((index) => ({
+    const candidates = this.#tree.nearest(unitVector(point), CHORD_SLACK).map((index) => ({
       index,
       movedKm: distanceKm(place, this.#places[index]!),
     }));
-    return close.reduce((best, one) => {
-      const nearer = one.movedKm - best.movedKm || one.index - best.index;
-      return nearer < 0 ? one : best;
+    return candidates.reduce((best, candidate) => {
+      const order = candidate.movedKm - best.movedKm || candidate.index - best.index;
+      return order < 0 ? candidate : best;
     });
   }
 
-  /** Refuse what is no row of indices into this set; no value is shown. */
+  /** Throw unless this is a sequence of indices into this set; the error contains no value. */
   checkTrajectory(trajectory: ArrayLike<number>): void {
     if (trajectory.length < 1) {
       throw new DomainError("a trajectory must be a sequence of at least one location index", {
         code: "trajectory_malformed",
       });
     }
-    const known = Array.from(trajectory).every((index) => this.#holds(index));
-    if (!known) {
+    const isKnown = Array.from(trajectory).every((index) => this.#contains(index));
+    if (!isKnown) {
       throw new DomainError(
         `every location must be in the public set of ${this.size}; the value is withheld ` +
           "because it is private",
@@ -107,17 +107,17 @@ export class LocationSet {
     }
   }
 
-  /** Hash of the ids (length-prefixed UTF-8) and the coordinates' exact bits, in order. */
+  /** The hash of the ids (length-prefixed UTF-8) and the exact bits of the coordinates, in order. */
   async sha256(): Promise<string> {
-    const text = new TextEncoder();
-    const parts = [text.encode(`nomadp-locations-1\n${this.size}\n`)];
+    const encoder = new TextEncoder();
+    const parts = [encoder.encode(`nomadp-locations-1\n${this.size}\n`)];
     for (const { id } of this.#rows) {
-      const encoded = text.encode(id);
-      parts.push(text.encode(`${encoded.length}:`), encoded);
+      const encoded = encoder.encode(id);
+      parts.push(encoder.encode(`${encoded.length}:`), encoded);
     }
     for (const column of ["lat", "lng"] as const) {
       const bits = new DataView(new ArrayBuffer(8 * this.size));
-      // Adding zero makes -0.0 and 0.0 the same place.
+      // Adding zero turns -0.0 into 0.0, so that equal coordinates have equal bits.
       this.#rows.forEach((row, k) => bits.setFloat64(8 * k, row[column] + 0, true));
       parts.push(new Uint8Array(bits.buffer));
     }
@@ -125,7 +125,7 @@ export class LocationSet {
   }
 
   #checked(index: number): number {
-    if (!this.#holds(index)) {
+    if (!this.#contains(index)) {
       throw new OutOfRange(`locations must be indices in [0, ${this.size}); values withheld`, {
         code: "location_out_of_range",
         size: this.size,
@@ -134,19 +134,19 @@ export class LocationSet {
     return index;
   }
 
-  #holds(index: number): boolean {
+  #contains(index: number): boolean {
     return Number.isSafeInteger(index) && index >= 0 && index < this.size;
   }
 }
 
-/** SHA-256 of these bytes, one after the other, in hexadecimal. */
+/** SHA-256 of the concatenated parts, in hexadecimal. */
 export async function sha256Hex(parts: readonly Uint8Array[]): Promise<string> {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {
-    whole.set(part, at);
+    joined.set(part, at);
     at += part.length;
   }
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", whole));
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", joined));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

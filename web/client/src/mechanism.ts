@@ -1,4 +1,4 @@
-/** What every mechanism is: a short program over one `choose`, which alone is random. */
+/** Mechanisms: short programs around one function, `choose`, their only source of randomness. */
 
 import { asEpsilon, MIN_EPSILON } from "./budget.js";
 import { BudgetError } from "./errors.js";
@@ -7,45 +7,45 @@ import type { Law } from "./laws/law.js";
 import type { LocationSet } from "./locations.js";
 import type { Word } from "./randomness.js";
 
-/** Indices into a public location set, in the order of a trajectory: private. */
+/** A private trajectory: indices into a public location set, in order. */
 export type Trajectory = ArrayLike<number>;
 
-/** How a program makes random choices; `step` names what a choice spends. */
+/** Makes one random choice by a law; `step` names the step of the budget split that pays for it. */
 export type Choose = <Secret, Output>(
   step: string,
   law: Law<Secret, Output>,
   secret: Secret,
 ) => Output;
 
-/** What one trajectory became: public, at the cost of epsilon. */
+/** What a mechanism releases of one trajectory, at the cost of epsilon. */
 export interface Released {
-  /** The locations, or the numbers of a label's law, that are reported. */
+  /** The reported locations, or the numbers that a frequency oracle reports. */
   readonly values: readonly number[];
-  /** The row of the atlas, where a report is one. */
+  /** The index of the codeword, if the mechanism reports one. */
   readonly number: number | null;
 }
 
-/** A frozen public value with an exact law. */
+/** A mechanism: public parameters with an exact law. It contains no data and no randomness. */
 export interface Mechanism {
   readonly name: string;
-  /** The law of (name, version) never changes. */
+  /** The law of a pair (name, version) never changes. */
   readonly version: number;
   readonly epsilon: Fraction;
   readonly locations: LocationSet;
-  /** Whether the hour of a trajectory is read, too. */
+  /** Whether the mechanism also reads the hour of a trajectory. */
   readonly timed: boolean;
-  /** How many words a report of a trajectory of this many points takes. */
+  /** The number of random words that a report of a trajectory of this length takes. */
   wordCount(length: number): number;
-  /** What is reported of a trajectory; `hour` is of the week, 0 being Monday from 0 to 1 h. */
+  /** Perturb a trajectory; `hour` is the hour of the week, where 0 is Monday from 0 to 1 h. */
   perturb(trajectory: Trajectory, choose: Choose, hour?: number): Released;
 }
 
-/** A `Choose` that draws. */
+/** A `Choose` that draws from the laws with these random words. */
 export function drawing(word: Word): Choose {
   return (_step, law, secret) => law.draw(secret, word);
 }
 
-/** A whole trajectory's epsilon, where the arithmetic of the laws is proved. */
+/** The epsilon of a whole trajectory, within the range for which the laws' arithmetic is proved. */
 export function checkedEpsilon(value: string | number | Fraction): Fraction {
   const epsilon = asEpsilon(value);
   if (epsilon.compare(MIN_EPSILON) < 0) {

@@ -1,12 +1,12 @@
-/** A k-d tree over points of the unit sphere: what is near a point, without looking at all. */
+/** A k-d tree over points of the unit sphere, for nearest-neighbour search. */
 
-/** Points in three dimensions, halved again and again across their widest side. */
+/** Points in three dimensions, split at the median of their widest axis again and again. */
 export class SearchTree {
   readonly #points: Float64Array;
   readonly #order: Int32Array;
   readonly #axis: Uint8Array;
 
-  /** Of x, y, z for each point, one after the other. */
+  /** `points` contains x, y and z of each point, one point after the other. */
   constructor(points: Float64Array) {
     const count = points.length / 3;
     this.#points = points;
@@ -19,27 +19,27 @@ export class SearchTree {
   nearest(vector: readonly number[], slack: number): number[] {
     const nearest = { square: Infinity };
     this.#descend(vector, 0, this.#order.length, nearest, null);
-    const reach = Math.sqrt(nearest.square) + slack;
-    const found: number[] = [];
-    this.#descend(vector, 0, this.#order.length, { square: reach * reach }, found);
-    return found;
+    const radius = Math.sqrt(nearest.square) + slack;
+    const points: number[] = [];
+    this.#descend(vector, 0, this.#order.length, { square: radius * radius }, points);
+    return points;
   }
 
   #split(from: number, to: number): void {
     if (to - from < 2) return;
-    const some = this.#order.subarray(from, to);
-    const axis = this.#widest(some);
-    some.sort((a, b) => this.#points[3 * a + axis]! - this.#points[3 * b + axis]!);
+    const points = this.#order.subarray(from, to);
+    const axis = this.#widestAxis(points);
+    points.sort((a, b) => this.#points[3 * a + axis]! - this.#points[3 * b + axis]!);
     const middle = (from + to) >> 1;
     this.#axis[middle] = axis;
     this.#split(from, middle);
     this.#split(middle + 1, to);
   }
 
-  #widest(some: Int32Array): number {
+  #widestAxis(points: Int32Array): number {
     const width = [0, 1, 2].map((axis) => {
       let [low, high] = [Infinity, -Infinity];
-      for (const k of some) {
+      for (const k of points) {
         const value = this.#points[3 * k + axis]!;
         low = Math.min(low, value);
         high = Math.max(high, value);
@@ -49,21 +49,21 @@ export class SearchTree {
     return width.indexOf(Math.max(...width));
   }
 
-  /** Shrink `reach` to the nearest point or, with a list, put into it all within reach. */
+  /** Shrink `radius` to the nearest point or, given a list, add all points within it to the list. */
   #descend(
     vector: readonly number[],
     from: number,
     to: number,
-    reach: { square: number },
-    found: number[] | null,
+    radius: { square: number },
+    within: number[] | null,
   ): void {
     if (from >= to) return;
     const middle = (from + to) >> 1;
     const point = this.#order[middle]!;
     const square = this.#square(vector, point);
-    if (square <= reach.square) {
-      if (found === null) reach.square = square;
-      else found.push(point);
+    if (square <= radius.square) {
+      if (within === null) radius.square = square;
+      else within.push(point);
     }
     const axis = this.#axis[middle]!;
     const beyond = vector[axis]! - this.#points[3 * point + axis]!;
@@ -72,8 +72,9 @@ export class SearchTree {
       [middle + 1, to],
     ] as const;
     const [near, far] = beyond < 0 ? halves : [halves[1], halves[0]];
-    this.#descend(vector, ...near, reach, found);
-    if (beyond * beyond <= reach.square) this.#descend(vector, ...far, reach, found);
+    this.#descend(vector, ...near, radius, within);
+    // The far half can only contain a closer point if the splitting plane is within the radius.
+    if (beyond * beyond <= radius.square) this.#descend(vector, ...far, radius, within);
   }
 
   #square(vector: readonly number[], point: number): number {

@@ -1,9 +1,8 @@
 /**
  * Frequency oracles: a report is about one public label of a trajectory, and nothing else.
  *
- * The label is the zone, or the pair of zones, that the question is about, and, if it asks when,
- * a part of the day or a weekday beside it. All of epsilon is spent on it. A report has the same
- * size for trajectories of every length, and tells of none.
+ * The label is a zone or a pair of zones, and optionally a part of the day or a weekday. It gets
+ * all of epsilon. The size of a report does not depend on the trajectory.
  */
 
 import { DomainError } from "./errors.js";
@@ -21,10 +20,10 @@ import {
 } from "./mechanism.js";
 import type { Zones } from "./zones.js";
 
-/** Hours of a week. */
+/** The hours in a week. */
 export const HOURS = 168;
 
-/** Parts of a week, each a run of hours that comes again and again. */
+/** How the week is divided: recurring slots of a number of hours each. */
 export const WHEN = {
   "day-part": { hours: 6, names: ["0-6 h", "6-12 h", "12-18 h", "18-24 h"] },
   weekday: { hours: 24, names: ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"] },
@@ -36,11 +35,11 @@ export type OracleName = "trips" | "starts" | "ends" | "visits";
 export interface OracleOptions {
   readonly epsilon: string | number | Fraction;
   readonly zones: Zones;
-  /** What is asked besides. */
+  /** The division of time that the label includes (default: none). */
   readonly when?: When;
 }
 
-/** A label of each trajectory, reported by subset selection or projective response. */
+/** Reports one label of each trajectory, by subset selection or projective response. */
 export abstract class FrequencyOracle implements Mechanism {
   abstract readonly name: OracleName;
   readonly version = 1;
@@ -62,27 +61,27 @@ export abstract class FrequencyOracle implements Mechanism {
     this.zones = zones;
     this.locations = zones.locations;
     this.when = when ?? null;
-    void this.channel; // refused now if there are more labels than a law takes
+    void this.channel; // throws now if there are more labels than a law supports
   }
 
-  /** How many answers there are to where. */
+  /** The number of zones or pairs of zones. */
   get places(): number {
     return this.zones.size;
   }
 
-  /** How an answer to where is called. */
+  /** The name of a zone or pair of zones. */
   placeName(place: number): string {
     return this.zones.names[place]!;
   }
 
-  /** What is asked, of the trajectory's first and last location. */
+  /** The zone or pair of zones of a trajectory with these ends. */
   protected abstract place(first: number, last: number): number;
 
   get timed(): boolean {
     return this.when !== null;
   }
 
-  /** The answers to when; one that has no name where it is not asked. */
+  /** The names of the time slots; one without a name if the label has no time. */
   get slots(): readonly string[] {
     return this.when === null ? [""] : WHEN[this.when].names;
   }
@@ -91,7 +90,7 @@ export abstract class FrequencyOracle implements Mechanism {
     return this.places * this.slots.length;
   }
 
-  /** How a label is called; label `place * slots + slot` is of a place and a slot. */
+  /** The name of a label; its index is `place * slots + slot`. */
   labelName(label: number): string {
     const slots = this.slots.length;
     const place = this.placeName(Math.floor(label / slots));
@@ -107,8 +106,8 @@ export abstract class FrequencyOracle implements Mechanism {
   /** The names of all labels that a report supports. */
   labelsOf(report: readonly number[]): string[] {
     const labels = Array.from({ length: this.labelCount }, (_, label) => label);
-    const held = labels.filter((label) => this.channel.supports(report, label));
-    return held.map((label) => this.labelName(label));
+    const supported = labels.filter((label) => this.channel.supports(report, label));
+    return supported.map((label) => this.labelName(label));
   }
 
   wordCount(_length: number): number {
@@ -118,28 +117,28 @@ export abstract class FrequencyOracle implements Mechanism {
   perturb(trajectory: Trajectory, choose: Choose, hour?: number): Released {
     this.locations.checkTrajectory(trajectory);
     const slot = this.slot(hour);
-    return this.ask(trajectory[0]!, trajectory[trajectory.length - 1]!, slot, choose);
+    return this.report(trajectory[0]!, trajectory[trajectory.length - 1]!, slot, choose);
   }
 
-  /** The report of the label that these locations and this part of the week make. */
-  protected ask(first: number, last: number, slot: number, choose: Choose): Released {
+  /** A report of the label of these locations and this time slot. */
+  protected report(first: number, last: number, slot: number, choose: Choose): Released {
     const label = this.place(first, last) * this.slots.length + slot;
     return { values: choose("label", this.channel, label), number: null };
   }
 
-  /** The part of the week that an hour is in; 0 where it is not asked. */
+  /** The time slot of an hour; 0 if the label has no time. */
   protected slot(hour: number | undefined): number {
     if (this.when === null) return 0;
     if (hour === undefined) {
       throw new DomainError(
-        `a question of when (${this.when}) must be told the hour of every trajectory, and was ` +
-          "told none; use data with times, or ask without when",
+        `every trajectory must have an hour, because when=${this.when}; use data with times, or ` +
+          "leave out when",
         { code: "hour_missing" },
       );
     }
     if (!Number.isSafeInteger(hour) || hour < 0 || hour >= HOURS) {
       throw new DomainError(
-        `an hour must be a whole number from 0 to ${HOURS - 1}, of the week from Monday on; ` +
+        `an hour must be a whole number from 0 to ${HOURS - 1}, counted from Monday; ` +
           "its value is withheld because it is private",
         { code: "hour_out_of_range" },
       );
@@ -149,7 +148,7 @@ export abstract class FrequencyOracle implements Mechanism {
   }
 }
 
-/** The pair of zones that a trajectory begins and ends in. */
+/** Reports the origin-destination pair: the zones where a trajectory starts and ends. */
 export class Trips extends FrequencyOracle {
   readonly name = "trips";
 
@@ -167,7 +166,7 @@ export class Trips extends FrequencyOracle {
   }
 }
 
-/** The zone that a trajectory begins in. */
+/** Reports the origin: the zone where a trajectory starts. */
 export class Starts extends FrequencyOracle {
   readonly name = "starts";
 
@@ -176,7 +175,7 @@ export class Starts extends FrequencyOracle {
   }
 }
 
-/** The zone that a trajectory ends in. */
+/** Reports the destination: the zone where a trajectory ends. */
 export class Ends extends FrequencyOracle {
   readonly name = "ends";
 
@@ -185,7 +184,7 @@ export class Ends extends FrequencyOracle {
   }
 }
 
-/** The zone of one point of a trajectory, which the device draws and tells nobody. */
+/** Reports the zone of one point, which the device picks at random and reveals to nobody. */
 export class Visits extends FrequencyOracle {
   readonly name = "visits";
 
@@ -201,9 +200,9 @@ export class Visits extends FrequencyOracle {
     this.locations.checkTrajectory(trajectory);
     const slot = this.slot(hour);
     const point = trajectory[choose("point", new Uniform(trajectory.length), null)]!;
-    return this.ask(point, point, slot, choose);
+    return this.report(point, point, slot, choose);
   }
 }
 
-/** The questions by their name. */
+/** The frequency oracles by name. */
 export const ORACLES = { trips: Trips, starts: Starts, ends: Ends, visits: Visits } as const;

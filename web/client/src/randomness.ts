@@ -1,33 +1,33 @@
-/** Where 64-bit random words come from on a device: the system, through WebCrypto, alone. */
+/** The only source of random 64-bit words on a device: the system, through WebCrypto. */
 
 import { RandomnessUnavailable } from "./errors.js";
 
-/** The next uniform 64-bit word of a stream, from 0 to 2^64 - 1. */
+/** Returns the next uniform 64-bit word of a stream, from 0 to 2^64 - 1. */
 export type Word = () => bigint;
 
-/** Enough for most reports; the rest of a block is thrown away. */
+/** Enough for most reports; the unused words of a block are discarded. */
 const BLOCK_WORDS = 64;
 const WORD_BYTES = 8;
 
 /**
- * Fresh words of the system, none ever given twice: what people's trajectories are drawn with.
+ * The system's randomness, for reports of real trajectories. No word is returned twice.
  *
- * Nothing else is one: its private fields tell it from whatever has the same methods.
+ * `SystemRandom.is` checks a private field, so no other object passes for one.
  */
 export class SystemRandom {
   readonly simulated = false;
   #block = new DataView(new ArrayBuffer(0));
   #used = 0;
 
-  /** Whether this is one, whatever its type claims. */
-  static is(words: unknown): words is SystemRandom {
-    return typeof words === "object" && words !== null && #block in words;
+  /** Whether a value is a `SystemRandom`, whatever its type claims. */
+  static is(source: unknown): source is SystemRandom {
+    return typeof source === "object" && source !== null && #block in source;
   }
 
   /**
    * The next word.
    *
-   * @throws RandomnessUnavailable where the system gives none; nothing is released then.
+   * @throws RandomnessUnavailable if the system provides none; nothing is released then.
    */
   next(): bigint {
     if (this.#used === this.#block.byteLength) {
@@ -40,7 +40,7 @@ export class SystemRandom {
   }
 }
 
-/** `count` bytes of the system's randomness, at most 65,536. */
+/** `count` random bytes from the system, at most 65,536. */
 export function systemBytes(count: number): DataView<ArrayBuffer> {
   const block = new Uint8Array(count);
   try {
@@ -52,10 +52,11 @@ export function systemBytes(count: number): DataView<ArrayBuffer> {
       { code: "randomness_failed", cause: error },
     );
   }
-  // Of 16 bytes or more, all are 0 once in 2^128 times, or where nothing was filled in.
+  // 16 or more bytes that are all 0 have a probability of at most 2^-128: the block was not
+  // filled.
   if (count >= 16 && block.every((byte) => byte === 0)) {
     throw new RandomnessUnavailable(
-      "the system's randomness must fill what it is given, and left it empty; " +
+      "the system's randomness must fill the block of bytes, and left it empty; " +
         "nothing was released",
       { code: "randomness_incomplete" },
     );

@@ -1,8 +1,8 @@
 /**
- * One report of one trajectory, and what is no report: a simulated one.
+ * A report of one trajectory, and a simulated report, which cannot be sent.
  *
- * Only `Report.draw` makes a `Report`, and only with fresh words of the system. Whoever sends
- * asks `Report.is`, which no cast, copy or look-alike passes.
+ * Only `Report.draw` creates a `Report`, and only with fresh system randomness. Code that sends
+ * reports checks `Report.is`, which rejects casts, copies and look-alikes.
  */
 
 import { NotPrivateError } from "./errors.js";
@@ -10,19 +10,19 @@ import { drawing, type Trajectory, type Mechanism, type Released } from "./mecha
 import type { SimulatedStream } from "./seeded.js";
 import { SystemRandom } from "./randomness.js";
 
-const OURS = Symbol("made by Report.draw");
+const CREATED_HERE = Symbol("made by Report.draw");
 
-/** What may be sent: drawn with the system's words, at the cost of the mechanism's epsilon. */
+/** A report that may be sent, drawn with system randomness at the cost of the mechanism's epsilon. */
 export class Report implements Released {
   readonly simulated = false;
   readonly #released: Released;
 
   private constructor(
-    ours: symbol,
+    key: symbol,
     readonly mechanism: Mechanism,
     released: Released,
   ) {
-    if (ours !== OURS) {
+    if (key !== CREATED_HERE) {
       throw new NotPrivateError("a report must be drawn from a trajectory; use Report.draw", {
         code: "report_not_drawn",
       });
@@ -34,14 +34,14 @@ export class Report implements Released {
     Object.freeze(this);
   }
 
-  /** One report for one trajectory; each call spends epsilon again. */
+  /** Draw one report of one trajectory. Each call uses epsilon again. */
   static draw(mechanism: Mechanism, trajectory: Trajectory, hour?: number): Report {
-    const words = new SystemRandom();
-    const choose = drawing(() => words.next());
-    return new Report(OURS, mechanism, mechanism.perturb(trajectory, choose, hour));
+    const source = new SystemRandom();
+    const choose = drawing(() => source.next());
+    return new Report(CREATED_HERE, mechanism, mechanism.perturb(trajectory, choose, hour));
   }
 
-  /** Whether this may be sent, whatever its type claims. */
+  /** Whether a value is a `Report` and may be sent, whatever its type claims. */
   static is(report: unknown): report is Report {
     return typeof report === "object" && report !== null && #released in report;
   }
@@ -55,7 +55,7 @@ export class Report implements Released {
   }
 }
 
-/** What a report might be: for previews and experiments, and never sent. */
+/** A possible report, for previews and experiments. It cannot be sent. */
 export class SimulatedReport implements Released {
   readonly simulated = true;
 
@@ -70,10 +70,10 @@ export class SimulatedReport implements Released {
   static draw(
     mechanism: Mechanism,
     trajectory: Trajectory,
-    words: SimulatedStream,
+    stream: SimulatedStream,
     hour?: number,
   ): SimulatedReport {
-    const choose = drawing(() => words.next());
+    const choose = drawing(() => stream.next());
     const { values, number } = mechanism.perturb(trajectory, choose, hour);
     return new SimulatedReport(mechanism, values, number);
   }

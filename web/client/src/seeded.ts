@@ -1,15 +1,15 @@
 /**
- * Words that anybody who knows the seed can repeat: for previews, tests and experiments.
+ * Reproducible randomness for previews, tests and experiments.
  *
- * A module of its own, which no part of the library imports that sends anything. What is drawn
- * with these words is a `SimulatedReport`, and the uploader takes none.
+ * No module that sends anything imports this one. Reports drawn with these words are
+ * `SimulatedReport`s, and the upload code rejects those.
  */
 
 import { InvalidArgument } from "./errors.js";
 
 const WORD_BYTES = 8;
 
-/** The words of a seed: the same ones as Python's `SeededRandom`. */
+/** Random words from a seed or a key: the same words as Python's `SeededRandom`. */
 export class SeededRandom {
   readonly simulated = true;
   readonly #key: Uint8Array<ArrayBuffer>;
@@ -18,13 +18,13 @@ export class SeededRandom {
     this.#key = key;
   }
 
-  /** Of any whole number. */
+  /** The source for a seed, which may be any whole number. */
   static async ofSeed(seed: number | bigint): Promise<SeededRandom> {
-    const said = encoded(`nomadp simulated words v1:${BigInt(seed)}`);
-    return new SeededRandom(new Uint8Array(await crypto.subtle.digest("SHA-256", said)));
+    const seedText = encoded(`nomadp simulated words v1:${BigInt(seed)}`);
+    return new SeededRandom(new Uint8Array(await crypto.subtle.digest("SHA-256", seedText)));
   }
 
-  /** Of a key of 32 bytes that is known to somebody. */
+  /** The source for a key of 32 bytes. Whoever knows the key can repeat the words. */
   static ofKey(key: Uint8Array): SeededRandom {
     if (key.length !== 32) {
       throw new InvalidArgument(`a key must have 32 bytes, got ${key.length}`, {
@@ -36,10 +36,10 @@ export class SeededRandom {
     return new SeededRandom(Uint8Array.from(key));
   }
 
-  /** A source of its own for one purpose. */
+  /** An independent source for one purpose, derived from the key by HMAC-SHA-256. */
   async boundTo(purpose: string): Promise<SeededRandom> {
-    const how = { name: "HMAC", hash: "SHA-256" };
-    const key = await crypto.subtle.importKey("raw", this.#key, how, false, ["sign"]);
+    const algorithm = { name: "HMAC", hash: "SHA-256" };
+    const key = await crypto.subtle.importKey("raw", this.#key, algorithm, false, ["sign"]);
     const bound = await crypto.subtle.sign("HMAC", key, encoded(purpose));
     return new SeededRandom(new Uint8Array(bound));
   }
@@ -49,13 +49,15 @@ export class SeededRandom {
     const counter = new DataView(new ArrayBuffer(16));
     counter.setBigUint64(0, BigInt(index));
     const key = await crypto.subtle.importKey("raw", this.#key, "AES-CTR", false, ["encrypt"]);
-    const how = { name: "AES-CTR", counter: counter.buffer, length: 64 };
+    const algorithm = { name: "AES-CTR", counter: counter.buffer, length: 64 };
     const zeros = new Uint8Array(count * WORD_BYTES);
-    return new SimulatedStream(new DataView(await crypto.subtle.encrypt(how, key, zeros)));
+    return new SimulatedStream(
+      new DataView(await crypto.subtle.encrypt(algorithm, key, zeros)),
+    );
   }
 }
 
-/** A row of words made before, since WebCrypto's cipher has to be waited for. */
+/** Words that were generated in advance, because WebCrypto's cipher is asynchronous. */
 export class SimulatedStream {
   readonly simulated = true;
   readonly #block: DataView<ArrayBuffer>;
@@ -65,11 +67,11 @@ export class SimulatedStream {
     this.#block = block;
   }
 
-  /** The next word; refused where all were taken. */
+  /** The next word; throws if all were used. */
   next(): bigint {
     if (this.#used + WORD_BYTES > this.#block.byteLength) {
       throw new InvalidArgument(
-        `a stream must be made with as many words as are drawn, got ${this.#used / WORD_BYTES}`,
+        `a stream must have a word for every draw, got ${this.#used / WORD_BYTES} words`,
         { code: "words_exhausted", words: this.#used / WORD_BYTES },
       );
     }

@@ -1,10 +1,10 @@
-/** Public zones: a partition of the location set, which a device is handed. */
+/** Public zones: a partition of the location set, which a device receives with its task. */
 
 import { hasForbidden } from "./characters.js";
 import { DomainError, OutOfRange } from "./errors.js";
 import type { LocationSet } from "./locations.js";
 
-/** Location k is in zone `of(k)`, which is called `names[of(k)]`; none is without one. */
+/** Every location k is in exactly one zone, `of(k)`, with the name `names[of(k)]`. */
 export class Zones {
   readonly names: readonly string[];
   readonly #of: Int32Array;
@@ -21,18 +21,21 @@ export class Zones {
       );
     }
     const zone = Array.from(of);
-    const known = zone.every((k) => Number.isSafeInteger(k) && k >= 0 && k < names.length);
-    if (!known || new Set(zone).size !== names.length) {
+    const isKnown = zone.every((k) => Number.isSafeInteger(k) && k >= 0 && k < names.length);
+    if (!isKnown || new Set(zone).size !== names.length) {
       throw new DomainError(
-        `each of ${names.length} zones must hold a location, and every location must be in ` +
-          "one of them; leave empty zones out",
+        `each of the ${names.length} zones must contain a location, and every location must be ` +
+          "in one of them; remove empty zones",
         { code: "not_a_partition", zones: names.length, locations: locations.size },
       );
     }
     if (new Set(names).size < names.length || names.includes("")) {
-      throw new DomainError("every zone must have a name of its own, and some have not", {
-        code: "zone_name_repeated",
-      });
+      throw new DomainError(
+        "every zone must have a unique, non-empty name, got some without; rename them",
+        {
+          code: "zone_name_repeated",
+        },
+      );
     }
     const hidden = names.filter(hasForbidden).length;
     if (hidden) {

@@ -1,11 +1,11 @@
-/** The answers to all questions of a task: asked together, so that learning is done once. */
+/** The answers to all queries of a task. They are sent together, so that the model is fitted once. */
 import type { Collector, Query, Result } from "./api";
 import type { View } from "./views";
 
-export type Arrived = (question: Query, result: Result) => void;
+export type OnResult = (query: Query, result: Result) => void;
 
 export class Answers {
-  private readonly found = new Map<Query, Result>();
+  private readonly results = new Map<Query, Result>();
   private readonly jobs = new Map<Query, string>();
   private round = 0;
 
@@ -13,52 +13,52 @@ export class Answers {
     private readonly collector: Collector,
     private readonly task: string,
     private readonly views: View[],
-    private readonly arrived: Arrived,
+    private readonly onResult: OnResult,
   ) {}
 
-  of(question: Query): Result | undefined {
-    return this.found.get(question);
+  of(query: Query): Result | undefined {
+    return this.results.get(query);
   }
 
-  /** Of how many reports the oldest answer is. */
+  /** The number of reports behind the oldest answer. */
   get reports(): number | undefined {
-    const known = [...this.found.values()].map((each) =>
-      each.status === "done" ? each.answer.about.reports : undefined,
+    const counts = [...this.results.values()].map((result) =>
+      result.status === "done" ? result.answer.about.reports : undefined,
     );
-    const numbers = known.filter((each) => each !== undefined);
+    const numbers = counts.filter((count) => count !== undefined);
     return numbers.length ? Math.min(...numbers) : undefined;
   }
 
-  get isAsking(): boolean {
-    return this.jobs.size > this.found.size;
+  get isRunning(): boolean {
+    return this.jobs.size > this.results.size;
   }
 
   stop(): void {
     this.round += 1;
   }
 
-  /** Ask everything; what is answered already is not worked out again, unless afresh. */
-  async ask({ afresh = false } = {}): Promise<void> {
+  /** Run all queries. The collector keeps finished jobs; `again` deletes them first. */
+  async run({ again = false } = {}): Promise<void> {
     const round = (this.round += 1);
     const isWanted = () => this.round === round;
-    this.found.clear();
-    if (afresh) {
+    this.results.clear();
+    if (again) {
       const old = [...this.jobs.values()];
       await Promise.all(
         old.map((job) => this.collector.forget(this.task, job).catch(() => undefined)),
       );
     }
-    const questions = this.views.flatMap((view) => view.questions);
-    for (const question of questions) {
-      this.jobs.set(question, await this.collector.job(this.task, question));
+    const queries = this.views.flatMap((view) => view.queries);
+    for (const query of queries) {
+      this.jobs.set(query, await this.collector.job(this.task, query));
     }
     await Promise.all(
-      questions.map(async (question) => {
-        const job = this.jobs.get(question)!;
+      queries.map(async (query) => {
+        const job = this.jobs.get(query)!;
         const result = await this.collector.result(this.task, job, isWanted);
         if (!result || !isWanted()) return;
-        this.found.set(question, result);
-        this.arrived(question, result);
+        this.results.set(query, result);
+        this.onResult(query, result);
       }),
     );
   }

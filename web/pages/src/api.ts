@@ -1,4 +1,4 @@
-/** What the collector is asked, and what it says. */
+/** The analysts' API of the collector. */
 import { meaning } from "./replies";
 
 export interface Progress {
@@ -38,7 +38,7 @@ interface Mark {
   name: string;
 }
 
-/** As src/nomadp/answers/drawing.py makes it. */
+/** A drawn answer, as made by src/nomadp/answers/drawing.py. */
 export interface Drawn {
   title: string;
   summary: string;
@@ -48,7 +48,7 @@ export interface Drawn {
   head: { name: string; number: boolean }[];
   rows: { row: number; cells: string[] }[];
   edges?: number[];
-  /** Whether how certain each mark is, is known. */
+  /** Whether the marks have confidence intervals. */
   has_intervals?: boolean;
   outlines?: Position[][];
   areas?: (Mark & { step: string; rings: Position[][] })[];
@@ -64,7 +64,7 @@ export interface Answer {
   about: Record<string, unknown> & {
     reports?: number;
     significance?: { significant?: number };
-    /** Why neither intervals nor significance are known. */
+    /** The reason, if there are neither intervals nor significance. */
     no_intervals?: string;
   };
   drawn: Drawn;
@@ -77,7 +77,7 @@ export type Result =
 
 export type Query = Record<string, string>;
 
-/** A request that was answered by something else than what was asked for. */
+/** A request that failed. */
 export class Refused extends Error {
   constructor(readonly status: number) {
     super(meaning(status, MISSING));
@@ -89,19 +89,19 @@ const MISSING = [
   "Load the page again to see what it has.",
 ] as const;
 const JOB_PATIENCE_MS = 15 * 60_000;
-/** What is quick is asked for again soon, and then ever less often. */
+/** The first pause between polls of a job. Each further pause is twice as long. */
 const FIRST_PAUSE_MS = 250;
 
 export class Collector {
-  /** Where its basemap is, if it has one; known once it was asked for its tasks. */
+  /** The address of the basemap, if there is one; known once `tasks` has returned. */
   basemap: string | null = null;
 
   constructor(private readonly token: string) {}
 
   async tasks(): Promise<Progress[]> {
-    const said = await this.get<{ tasks: Progress[]; basemap: string | null }>("/tasks");
-    this.basemap = said.basemap;
-    return said.tasks;
+    const reply = await this.get<{ tasks: Progress[]; basemap: string | null }>("/tasks");
+    this.basemap = reply.basemap;
+    return reply.tasks;
   }
 
   progress(task: string): Promise<Progress> {
@@ -114,21 +114,21 @@ export class Collector {
 
   /** The public locations: longitude and latitude. */
   async locations(task: string): Promise<Position[]> {
-    const text = await (await this.fetched("GET", `/tasks/${task}/locations`)).text();
+    const text = await (await this.request("GET", `/tasks/${task}/locations`)).text();
     return placesOf(text);
   }
 
-  /** The job of a question: the same question is the same job. */
+  /** The job of a query. Equal queries have the same job. */
   async job(task: string, query: Query): Promise<string> {
-    const reply = await this.fetched("POST", `/tasks/${task}/collection_jobs`, { query });
+    const reply = await this.request("POST", `/tasks/${task}/collection_jobs`, { query });
     return ((await reply.json()) as { job: string }).job;
   }
 
   async forget(task: string, job: string): Promise<void> {
-    await this.fetched("DELETE", `/tasks/${task}/collection_jobs/${job}`);
+    await this.request("DELETE", `/tasks/${task}/collection_jobs/${job}`);
   }
 
-  /** What it found, waited for. */
+  /** Wait for the result of a job; undefined if it is no longer wanted or takes too long. */
   async result(
     task: string,
     job: string,
@@ -137,30 +137,30 @@ export class Collector {
     const until = Date.now() + JOB_PATIENCE_MS;
     let pauseMs = FIRST_PAUSE_MS;
     while (isWanted() && Date.now() < until) {
-      const reply = await this.fetched("GET", `/tasks/${task}/collection_jobs/${job}`);
+      const reply = await this.request("GET", `/tasks/${task}/collection_jobs/${job}`);
       if (reply.status !== 202) {
         return (await reply.json()) as Result;
       }
-      await waited(Math.min(pauseMs, 1000 * Number(reply.headers.get("retry-after") ?? 1)));
+      await sleep(Math.min(pauseMs, 1000 * Number(reply.headers.get("retry-after") ?? 1)));
       pauseMs *= 2;
     }
     return undefined;
   }
 
   private async get<T>(path: string): Promise<T> {
-    return (await (await this.fetched("GET", path)).json()) as T;
+    return (await (await this.request("GET", path)).json()) as T;
   }
 
-  private async fetched(method: string, path: string, content?: unknown): Promise<Response> {
+  private async request(method: string, path: string, content?: unknown): Promise<Response> {
     const headers: Record<string, string> = { authorization: `Bearer ${this.token}` };
-    const asked: RequestInit = { method, headers, credentials: "omit" };
+    const init: RequestInit = { method, headers, credentials: "omit" };
     if (content !== undefined) {
       headers["content-type"] = "application/json";
-      asked.body = JSON.stringify(content);
+      init.body = JSON.stringify(content);
     }
     let reply: Response;
     try {
-      reply = await fetch(path, asked);
+      reply = await fetch(path, init);
     } catch {
       throw new Refused(0);
     }
@@ -169,11 +169,11 @@ export class Collector {
   }
 }
 
-export function waited(ms: number): Promise<void> {
-  return new Promise((done) => setTimeout(done, ms));
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Of a location file, `location_id,lat,lng`; an id in quotes may hold commas. */
+/** The positions in a file of `location_id,lat,lng`; a quoted id may contain commas. */
 export function placesOf(text: string): Position[] {
   return text
     .trim()

@@ -1,34 +1,34 @@
-/** A basemap in one file, which the collector has: streets and water beneath an answer. */
+/** A basemap in one file of the collector: streets and water beneath an answer. */
 import { addProtocol, type LayerSpecification, type SourceSpecification } from "maplibre-gl";
 import { type Header, PMTiles, TileType } from "pmtiles";
 import { colour } from "./theme";
 
 const NAME = "basemap";
 
-/** Layers of the schemas of Protomaps and of OpenMapTiles: a file has those of one. */
+/** Layer names in the schemas of Protomaps and OpenMapTiles; a file uses one of them. */
 const WATER = ["water", "waterway"];
 const BUILDINGS = ["buildings", "building"];
 const ROADS = ["roads", "transportation"];
-const GREAT = ["highway", "major_road", "motorway", "trunk", "primary", "secondary"];
-const FINE_FROM = 13;
-/** Farther away, small streets would merge into patches and hide what an area's colour says. */
+const MAJOR = ["highway", "major_road", "motorway", "trunk", "primary", "secondary"];
+const BUILDINGS_FROM = 13;
+/** Below this zoom, minor streets would merge and hide the colours of areas. */
 const STREETS_FROM = 11.5;
 
 const isOf = (kind: string) =>
   ["in", ["geometry-type"], ["literal", [kind, `Multi${kind}`]]] as never;
 const IS_AREA = isOf("Polygon");
 const IS_LINE = isOf("LineString");
-/** Protomaps calls it kind, OpenMapTiles class. */
+/** The class of a road: `kind` in Protomaps, `class` in OpenMapTiles. */
 const RANK = ["coalesce", ["get", "kind"], ["get", "class"], ""];
-const IS_GREAT = ["in", RANK, ["literal", GREAT]];
+const IS_MAJOR = ["in", RANK, ["literal", MAJOR]];
 
 export interface Basemap {
   source: Record<string, SourceSpecification>;
-  /** Beneath everything. */
+  /** The layers beneath everything. */
   ground(): LayerSpecification[];
-  /** Over areas and beneath all other marks: so areas keep their colours, and streets are seen. */
+  /** Lines over areas and beneath all other marks, so that both areas and streets are visible. */
   lines(): LayerSpecification[];
-  /** Whom to thank, in the words of the file. */
+  /** The attribution in the file. */
   credit: string;
 }
 
@@ -40,12 +40,12 @@ export async function openBasemap(address: string): Promise<Basemap | undefined>
     serveTiles(archive);
     return {
       source: { [NAME]: sourceOf(header, isVector) },
-      ground: isVector ? areasBeneath : pictureBeneath,
-      lines: isVector ? streets : () => [],
+      ground: isVector ? fillLayers : rasterLayers,
+      lines: isVector ? lineLayers : () => [],
       credit: creditOf(await archive.getMetadata().catch(() => undefined)),
     };
   } catch {
-    return undefined; // An answer without a basemap is whole.
+    return undefined; // The map works without a basemap.
   }
 }
 
@@ -53,7 +53,7 @@ function serveTiles(archive: PMTiles): void {
   addProtocol(NAME, async ({ url }, { signal }) => {
     const [z, x, y] = url.split("/").slice(-3).map(Number) as [number, number, number];
     const tile = await archive.getZxy(z, x, y, signal);
-    // Where there is no tile, there is nothing to draw.
+    // A missing tile is an empty one.
     return { data: tile?.data ?? new ArrayBuffer(0) };
   });
 }
@@ -70,8 +70,8 @@ function sourceOf(header: Header, isVector: boolean): SourceSpecification {
 
 type Bounds = [number, number, number, number];
 
-/** Pale, since an answer lies on it. */
-function pictureBeneath(): LayerSpecification[] {
+/** A raster basemap, faded so that marks stand out. */
+function rasterLayers(): LayerSpecification[] {
   const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
   const paint = {
     "raster-opacity": 0.5,
@@ -82,7 +82,7 @@ function pictureBeneath(): LayerSpecification[] {
   return [{ id: "base-picture", type: "raster", source: NAME, paint }];
 }
 
-function areasBeneath(): LayerSpecification[] {
+function fillLayers(): LayerSpecification[] {
   const fill = (layer: string, paint: string, opacity: number, minzoom = 0) =>
     ({
       id: `base-${layer}`,
@@ -96,26 +96,26 @@ function areasBeneath(): LayerSpecification[] {
   return [
     fill("earth", "map", 1),
     ...WATER.map((layer) => fill(layer, "water", 1)),
-    ...BUILDINGS.map((layer) => fill(layer, "edge", 0.45, FINE_FROM)),
+    ...BUILDINGS.map((layer) => fill(layer, "edge", 0.45, BUILDINGS_FROM)),
   ];
 }
 
-function streets(): LayerSpecification[] {
-  const line = (layer: string, paint: object, more: object = {}) =>
+function lineLayers(): LayerSpecification[] {
+  const line = (layer: string, paint: object, options: object = {}) =>
     ({
       id: `base-${layer}-lines`,
       type: "line",
       source: NAME,
       "source-layer": layer,
       paint,
-      ...more,
+      ...options,
     }) as LayerSpecification;
-  const great = {
+  const major = {
     "line-color": colour("place"),
     "line-opacity": 0.6,
     "line-width": byZoom([8, 0.6], [13, 1.6]),
   };
-  const small = {
+  const minor = {
     "line-color": colour("street"),
     "line-opacity": byZoom([STREETS_FROM, 0], [14, 0.8]),
     "line-width": byZoom([STREETS_FROM, 0.4], [15, 1.2]),
@@ -123,23 +123,23 @@ function streets(): LayerSpecification[] {
   const round = { layout: { "line-join": "round" } };
   const both = (kind: unknown) => ({ filter: ["all", IS_LINE, kind] as never, ...round });
   return [
-    // Of areas of water the banks: what lies between them is beneath the answer.
+    // The banks of areas of water, whose fill is beneath the answer.
     ...WATER.map((layer) => line(layer, { "line-color": colour("water"), "line-width": 1.2 })),
     ...ROADS.flatMap((layer) => [
-      line(layer, small, { ...both(["!", IS_GREAT]), minzoom: STREETS_FROM }),
-      line(layer, great, { ...both(IS_GREAT), id: `base-${layer}-great` }),
+      line(layer, minor, { ...both(["!", IS_MAJOR]), minzoom: STREETS_FROM }),
+      line(layer, major, { ...both(IS_MAJOR), id: `base-${layer}-major` }),
     ]),
   ];
 }
 
-/** From one zoom to another, evenly. */
+/** Interpolate linearly between zoom levels. */
 function byZoom(...stops: [number, number][]): unknown {
   return ["interpolate", ["linear"], ["zoom"], ...stops.flat()];
 }
 
-/** Its text alone: it may be written as HTML. */
+/** The attribution as plain text; in the file it may be HTML. */
 function creditOf(metadata: unknown): string {
-  const said = (metadata as { attribution?: unknown } | undefined)?.attribution;
-  if (typeof said !== "string") return "";
-  return new DOMParser().parseFromString(said, "text/html").body.textContent ?? "";
+  const html = (metadata as { attribution?: unknown } | undefined)?.attribution;
+  if (typeof html !== "string") return "";
+  return new DOMParser().parseFromString(html, "text/html").body.textContent ?? "";
 }

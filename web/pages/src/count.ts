@@ -1,4 +1,4 @@
-/** How many reports there are, now. */
+/** The live number of reports. */
 import type { Progress } from "./api";
 import { count, h, show, svg } from "./dom";
 
@@ -7,13 +7,13 @@ const BARS = { width: 260, height: 44, most: 60 };
 export class LiveCount {
   private readonly number = h("span", { class: "figure", id: "reports" }, "0");
   private readonly label = h("span", {});
-  private readonly words = h("p", { class: "soft" });
+  private readonly sentence = h("p", { class: "soft" });
   private readonly bars = h("div", { class: "bars" });
   readonly element = h(
     "div",
     { class: "count" },
     h("p", { class: "odds" }, this.number, this.label),
-    this.words,
+    this.sentence,
     this.bars,
   );
 
@@ -23,12 +23,12 @@ export class LiveCount {
     Object.assign(this.element.dataset, { reports, missing, closed });
     this.number.textContent = count(reports);
     this.label.textContent = progress.closed ? "reports in total" : "reports so far";
-    this.words.textContent = wordsOf(progress);
+    this.sentence.textContent = sentenceOf(progress);
     show(this.bars, barsOf(progress));
   }
 }
 
-function wordsOf({ reports, min_batch_size, closed }: Progress): string {
+function sentenceOf({ reports, min_batch_size, closed }: Progress): string {
   const missing = min_batch_size - reports;
   const minimum = `Minimum batch size: ${count(min_batch_size)}.`;
   if (closed) return `Closed: no new reports are accepted. ${minimum}`;
@@ -37,7 +37,7 @@ function wordsOf({ reports, min_batch_size, closed }: Progress): string {
     : `${minimum} A report counts once it is on disk.`;
 }
 
-/** Reports by day, or what else the task's precision is. */
+/** Reports by time, in the precision of the task. */
 function barsOf(progress: Progress): Element | null {
   const epochs = Object.entries(progress.by_epoch)
     .map(([epoch, n]) => [Number(epoch), n] as const)
@@ -63,7 +63,7 @@ function barsOf(progress: Progress): Element | null {
     );
   });
   const label = `Reports by time, from ${day(first, progress)} to ${day(last, progress)}; highest bar: ${count(top)}`;
-  const told = {
+  const attributes = {
     viewBox: `0 0 ${BARS.width} ${BARS.height}`,
     width: BARS.width,
     role: "img",
@@ -72,7 +72,7 @@ function barsOf(progress: Progress): Element | null {
   return h(
     "figure",
     {},
-    svg("svg", told, ...bars),
+    svg("svg", attributes, ...bars),
     h("figcaption", {}, `${day(first, progress)} to ${day(last, progress)}`),
   );
 }

@@ -1,12 +1,12 @@
-/** A task and all that is known of it; how many reports there are is asked again and again. */
+/** The dashboard of a task. The number of reports is polled. */
 import { Answers } from "./answers";
-import { type Collector, type Progress, Refused, waited } from "./api";
+import { type Collector, type Progress, Refused, sleep } from "./api";
 import { openBasemap } from "./basemap";
 import { day, LiveCount } from "./count";
 import { h, plural, show } from "./dom";
 import { guaranteeSection } from "./guarantee";
 import { Pictures } from "./pictures";
-import { refused } from "./refused";
+import { refusedReports } from "./refused_reports";
 import { viewsOf } from "./views";
 
 const POLL_MS = 2000;
@@ -37,7 +37,7 @@ export function dashboard(place: Element, collector: Collector, tasks: Progress[
   const select = h(
     "select",
     { id: "task", change: () => open(tasks[select.selectedIndex]!) },
-    ...tasks.map((each) => h("option", { value: each.task_id }, each.purpose)),
+    ...tasks.map((task) => h("option", { value: task.task_id }, task.purpose)),
   );
   show(place, h("div", { class: "picker" }, h("label", { for: "task" }, "Task"), select), body);
   open(tasks[0]!);
@@ -53,17 +53,17 @@ class TaskBoard {
   private readonly answers: Answers;
   private pictures: Pictures | undefined;
   private isOpen = true;
-  private hasAsked = false;
-  private told = "";
+  private hasStarted = false;
+  private lastShown = "";
 
   constructor(
     private readonly collector: Collector,
     private readonly task: Progress,
   ) {
     const views = viewsOf(task.mechanism);
-    this.answers = new Answers(collector, task.task_id, views, (question) => {
-      this.pictures?.refresh(question);
-      this.tellStale(this.progress);
+    this.answers = new Answers(collector, task.task_id, views, (query) => {
+      this.pictures?.refresh(query);
+      this.showStale(this.progress);
     });
     this.progress = task;
     const picturesPlace = h(
@@ -87,7 +87,7 @@ class TaskBoard {
       this.pictures = new Pictures(views, places, () => this.answers, basemap || undefined);
       show(picturesPlace, this.pictures.element);
       this.pictures.begin();
-      this.tellPending(this.progress);
+      this.showPending(this.progress);
     });
   }
 
@@ -109,7 +109,7 @@ class TaskBoard {
     });
     this.update(this.task);
     while (this.isOpen) {
-      await waited(POLL_MS);
+      await sleep(POLL_MS);
       if (this.isOpen && !document.hidden) {
         await this.tried(async () =>
           this.update(await this.collector.progress(this.task.task_id)),
@@ -122,45 +122,45 @@ class TaskBoard {
     this.progress = progress;
     this.trouble.textContent = "";
     delete this.trouble.dataset.status;
-    const told = JSON.stringify(progress);
-    if (told !== this.told) {
-      this.told = told;
+    const json = JSON.stringify(progress);
+    if (json !== this.lastShown) {
+      this.lastShown = json;
       this.live.show(progress);
-      show(this.refusedPlace, refused(progress));
+      show(this.refusedPlace, refusedReports(progress));
     }
-    if (!this.hasAsked && progress.reports >= progress.min_batch_size) {
-      this.hasAsked = true;
-      void this.tried(() => this.answers.ask());
+    if (!this.hasStarted && progress.reports >= progress.min_batch_size) {
+      this.hasStarted = true;
+      void this.tried(() => this.answers.run());
     }
-    this.tellStale(progress);
-    this.tellPending(progress);
+    this.showStale(progress);
+    this.showPending(progress);
   }
 
-  private tellPending(progress: Progress): void {
+  private showPending(progress: Progress): void {
     const missing = progress.min_batch_size - progress.reports;
     if (missing > 0) this.pictures?.await({ missing, isClosed: progress.closed });
     else this.pictures?.await({ missing: 0, isClosed: false });
   }
 
-  /** Answers stay as they are until they are asked for again. */
-  private tellStale(progress: Progress): void {
-    const of = this.answers.reports;
-    const more = of === undefined ? 0 : progress.reports - of;
-    if (more <= 0 || this.answers.isAsking) {
+  /** Offer to run the queries again if reports arrived after the estimates. */
+  private showStale(progress: Progress): void {
+    const answered = this.answers.reports;
+    const newReports = answered === undefined ? 0 : progress.reports - answered;
+    if (newReports <= 0 || this.answers.isRunning) {
       if (this.stale.childNodes.length) show(this.stale);
       return;
     }
-    const words = `${plural(more, "report")} arrived after these estimates were computed. `;
-    if (this.stale.firstChild?.textContent === words) return;
+    const sentence = `${plural(newReports, "report")} arrived after these estimates were computed. `;
+    if (this.stale.firstChild?.textContent === sentence) return;
     const again = () => {
-      void this.tried(() => this.answers.ask({ afresh: true }));
+      void this.tried(() => this.answers.run({ again: true }));
       show(this.stale);
       this.pictures?.refresh();
       this.pictures?.focus();
     };
-    const told = { type: "button", "data-action": "ask-again", click: again };
-    this.stale.dataset.reports = String(more);
-    show(this.stale, words, h("button", told, "Update"));
+    const attributes = { type: "button", "data-action": "ask-again", click: again };
+    this.stale.dataset.reports = String(newReports);
+    show(this.stale, sentence, h("button", attributes, "Update"));
   }
 
   private head(): HTMLElement {
@@ -188,7 +188,7 @@ class TaskBoard {
     ];
   }
 
-  /** What the collector refuses is said, and asked again with the next poll. */
+  /** Show an error of the collector; the next poll tries again. */
   private async tried(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -201,7 +201,7 @@ class TaskBoard {
   }
 }
 
-/** For the head of the page. */
+/** The name of a mechanism in the head of the page. */
 function mechanismName(mechanism: string): string {
   if (mechanism === "atlas") return "ATLAS (whole trajectories)";
   const labels: Record<string, string> = {

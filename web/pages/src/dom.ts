@@ -1,44 +1,48 @@
-/** Elements, made of text: nothing that came over the network is ever read as markup. */
+/** Creates elements. Text is never parsed as HTML, so text from the network is safe. */
 
 type Child = Node | string | null | undefined;
-type Told = string | number | boolean | undefined | ((event: never) => void);
+type Attribute = string | number | boolean | undefined | ((event: never) => void);
 
-function fill(made: Element, told: Record<string, Told>, children: readonly Child[]): void {
-  for (const [name, value] of Object.entries(told)) {
+function fill(
+  element: Element,
+  attributes: Record<string, Attribute>,
+  children: readonly Child[],
+): void {
+  for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") {
-      made.addEventListener(name, value as EventListener);
+      element.addEventListener(name, value as EventListener);
     } else if (value !== undefined && value !== false) {
-      made.setAttribute(name, value === true ? "" : String(value));
+      element.setAttribute(name, value === true ? "" : String(value));
     }
   }
-  made.append(...children.filter((each): each is Node | string => each != null));
+  element.append(...children.filter((child): child is Node | string => child != null));
 }
 
-/** An element of HTML; a function among what is told of it listens to the event of its name. */
+/** An HTML element. An attribute whose value is a function is a listener of that event. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
-  told: Record<string, Told> = {},
+  attributes: Record<string, Attribute> = {},
   ...children: Child[]
 ): HTMLElementTagNameMap[K] {
-  const made = document.createElement(tag);
-  fill(made, told, children);
-  return made;
+  const element = document.createElement(tag);
+  fill(element, attributes, children);
+  return element;
 }
 
-/** The same of SVG. */
+/** An SVG element. */
 export function svg(
   tag: string,
-  told: Record<string, Told> = {},
+  attributes: Record<string, Attribute> = {},
   ...children: Child[]
 ): SVGElement {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  fill(made, told, children);
-  return made;
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  fill(element, attributes, children);
+  return element;
 }
 
-/** Put these in the place of all that is there. */
+/** Replace the children of an element. */
 export function show(place: Element, ...children: Child[]): void {
-  place.replaceChildren(...children.filter((each): each is Node | string => each != null));
+  place.replaceChildren(...children.filter((child): child is Node | string => child != null));
 }
 
 export function count(number: number): string {
@@ -49,7 +53,7 @@ export function plural(number: number, one: string, many = `${one}s`): string {
   return `${count(number)} ${number === 1 ? one : many}`;
 }
 
-/** No line ends between a number and its percent sign. */
+/** Put a no-break space between each number and its percent sign. */
 export function unbroken<Text extends string | undefined>(text: Text): Text {
   return text?.replaceAll(/(\d) %/g, "$1\u00a0%") as Text;
 }

@@ -1,4 +1,4 @@
-/** An answer's marks as GeoJSON, for the sources of the map. */
+/** The marks of an answer as GeoJSON, for the sources of the map. */
 import type { Feature, FeatureCollection, Geometry } from "geojson";
 import type { Drawn, Position } from "./api";
 import type { Source } from "./layers";
@@ -9,12 +9,12 @@ export type Features = Record<
   FeatureCollection
 >;
 
-/** From its south-west to its north-east. */
+/** The south-west and north-east corners. */
 export type Box = [Position, Position];
 
 const DEGREE_KM = 111.195;
-/** Pieces of a curve that its head stands for. */
-const NECK = 1;
+/** How many segments at the end of a curve its arrowhead replaces. */
+const HEAD_SEGMENTS = 1;
 
 export function collection(features: Feature[]): FeatureCollection {
   return { type: "FeatureCollection", features };
@@ -36,11 +36,15 @@ export function point(
   return feature({ type: "Point", coordinates: at }, properties, id);
 }
 
-function line(along: Position[], properties: Record<string, unknown>, id?: number): Feature {
-  return feature({ type: "LineString", coordinates: along }, properties, id);
+function line(
+  positions: Position[],
+  properties: Record<string, unknown>,
+  id?: number,
+): Feature {
+  return feature({ type: "LineString", coordinates: positions }, properties, id);
 }
 
-/** ``scale`` is below 1 where the map is small: marks then are, too. */
+/** The features of an answer. On a small map, `scale` is below 1 and makes marks smaller. */
 export function featuresOf(drawn: Drawn | undefined, scale: number): Features {
   const { outlines = [], areas = [], dots = [], curves = [], tracks = [] } = drawn ?? {};
   const { labels = [] } = drawn ?? {};
@@ -58,18 +62,18 @@ export function featuresOf(drawn: Drawn | undefined, scale: number): Features {
     ),
     labels: collection(labels.map(({ at, name }) => point(at, { name }))),
     tracks: collection(
-      tracks.map((each) => line(each.line, { row: each.row, name: each.name }, each.row)),
+      tracks.map((track) => line(track.line, { row: track.row, name: track.name }, track.row)),
     ),
     curves: collection(
-      curves.map(({ line: along, row, width, ...rest }) =>
-        line(along.slice(0, -NECK), { row, width: width * scale, ...rest }, row),
+      curves.map(({ line: positions, row, width, ...rest }) =>
+        line(positions.slice(0, -HEAD_SEGMENTS), { row, width: width * scale, ...rest }, row),
       ),
     ),
     heads: collection(
-      curves.map(({ line: along, width, sure }) =>
-        point(along.at(-1 - NECK)!, {
+      curves.map(({ line: positions, width, sure }) =>
+        point(positions.at(-1 - HEAD_SEGMENTS)!, {
           sure,
-          turn: turnOf(along),
+          turn: turnOf(positions),
           size: (scale * (HEAD_LEAST_PX + HEAD_BY_WIDTH * width)) / 16,
         }),
       ),
@@ -77,22 +81,22 @@ export function featuresOf(drawn: Drawn | undefined, scale: number): Features {
   };
 }
 
-/** Clockwise from north, where a line ends. */
-function turnOf(along: Position[]): number {
-  const [from, to] = [along.at(-3)!, along.at(-1)!];
+/** The direction at the end of a line, clockwise from north. */
+function turnOf(positions: Position[]): number {
+  const [from, to] = [positions.at(-3)!, positions.at(-1)!];
   const shrink = Math.cos((to[1] * Math.PI) / 180);
   return (Math.atan2((to[0] - from[0]) * shrink, to[1] - from[1]) * 180) / Math.PI;
 }
 
-/** Where the points of one journey are, and how far off they may be. */
-export function radiiOf(along: Position[], radiusKm: number[]): [Feature[], Feature[]] {
-  const rings = along.map((at, k) =>
+/** The points of a trajectory, and circles of their credible radii. */
+export function radiiOf(positions: Position[], radiusKm: number[]): [Feature[], Feature[]] {
+  const rings = positions.map((at, k) =>
     feature({ type: "Polygon", coordinates: [circle(at, radiusKm[k] ?? 0)] }, {}),
   );
-  return [rings, along.map((at) => point(at, {}))];
+  return [rings, positions.map((at) => point(at, {}))];
 }
 
-/** The box around some of them. */
+/** The bounding box of positions. */
 export function boundsOf(places: readonly Position[]): Box {
   const box: Box = [
     [Infinity, Infinity],
@@ -111,7 +115,7 @@ function circle([lng, lat]: Position, km: number): Position[] {
   const shrink = Math.cos((lat * Math.PI) / 180);
   return Array.from({ length: 65 }, (_, k) => {
     const turn = (k * Math.PI) / 32;
-    const away = km / DEGREE_KM;
-    return [lng + (away * Math.cos(turn)) / shrink, lat + away * Math.sin(turn)];
+    const radius = km / DEGREE_KM;
+    return [lng + (radius * Math.cos(turn)) / shrink, lat + radius * Math.sin(turn)];
   });
 }

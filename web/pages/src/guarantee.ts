@@ -1,4 +1,4 @@
-/** The privacy guarantee of a task: on the contributor's page and on the dashboard. */
+/** The section on the privacy guarantee, on the contributor's page and the dashboard. */
 import type { Guarantee } from "./api";
 import { h } from "./dom";
 
@@ -16,12 +16,12 @@ export function guaranteeSection(
       h("td", { class: "number" }, `${after} %`),
     ),
   );
-  const list = (title: string, all: string[]) =>
+  const list = (title: string, items: string[]) =>
     h(
       "div",
       {},
       h("h3", {}, title),
-      h("ul", {}, ...all.map((each) => h("li", {}, sentence(each)))),
+      h("ul", {}, ...items.map((item) => h("li", {}, sentence(item)))),
     );
   return h(
     "div",

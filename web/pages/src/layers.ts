@@ -1,4 +1,4 @@
-/** How marks are painted: every layer is there from the beginning, and empty. */
+/** The map layers of an answer. All exist from the beginning, with empty sources. */
 import type { DataDrivenPropertyValueSpecification, LayerSpecification } from "maplibre-gl";
 import type { Basemap } from "./basemap";
 import { CERTAINTY, colour, FLOW_DASHES, HATCHED, STEPS } from "./theme";
@@ -17,7 +17,7 @@ export const SOURCES = [
 ] as const;
 export type Source = (typeof SOURCES)[number];
 
-/** Layers whose marks can be pointed at. */
+/** Layers whose marks react to the pointer. */
 export const TOUCHED = [
   "areas-fill",
   "areas-hatch",
@@ -28,7 +28,7 @@ export const TOUCHED = [
 ];
 
 const MANY = 2000;
-/** Fewer are larger: without them a map that has no answer yet is empty. */
+/** Fewer locations get larger dots: before an answer arrives, they are all there is to see. */
 const FEW = 400;
 
 type Paint<T> = DataDrivenPropertyValueSpecification<T>;
@@ -52,7 +52,7 @@ function ifChosen<T>(chosen: T, other: T): Paint<T> {
 const isHatched = ["==", ["get", "step"], HATCHED] as never;
 const isSolid = ["!=", ["get", "step"], HATCHED] as never;
 
-/** ``places`` is how many public locations there are: the more, the smaller. */
+/** All layers. The more public locations (`places`) there are, the smaller their dots. */
 export function layers(places: number, basemap?: Basemap): LayerSpecification[] {
   return [
     { id: "ground", type: "background", paint: { "background-color": colour("map") } },
@@ -76,7 +76,7 @@ export function layers(places: number, basemap?: Basemap): LayerSpecification[] 
   ];
 }
 
-/** Names of areas, where there is room; the system's own letters, since nothing is fetched. */
+/** Names of areas, where there is room. Uses a system font, because the page fetches none. */
 function labels(): LayerSpecification {
   return {
     id: "labels",
@@ -199,11 +199,11 @@ function trackLayers(): LayerSpecification[] {
 }
 
 function curveLayers(): LayerSpecification[] {
-  const curves = (id: string, is: boolean, dashes: object) => ({
+  const curves = (id: string, isLess: boolean, dashes: object) => ({
     id,
     type: "line" as const,
     source: "curves",
-    filter: ["==", ["get", "less"], is] as never,
+    filter: ["==", ["get", "less"], isLess] as never,
     layout: { "line-join": "round" as const },
     paint: {
       "line-color": ifChosen(colour("ink"), colour("flow")),
@@ -232,7 +232,7 @@ function curveLayers(): LayerSpecification[] {
   ];
 }
 
-/** A wider line, unseen, is there to be touched. */
+/** An invisible wider line, which is easier to tap. */
 function touch(source: Source): LayerSpecification {
   return {
     id: `${source}-touch`,

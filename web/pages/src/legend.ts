@@ -1,4 +1,4 @@
-/** What colours, widths and hatching mean, drawn; the words are those of legend.py. */
+/** The legend of a map: colours, widths and hatching. The texts are those of legend.py. */
 import type { Drawn } from "./api";
 import { h, svg } from "./dom";
 import {
@@ -20,7 +20,7 @@ export function legend(drawn: Drawn): HTMLElement | null {
   if (drawn.curves?.length) {
     return h("div", { class: "legend" }, ...flows(drawn));
   }
-  // Dots at the ends of flows are of no row, and have no step.
+  // Dots at the ends of flows have row -1 and no step.
   if (!(drawn.areas?.length || drawn.dots?.some(({ row }) => row >= 0))) return null;
   const size = drawn.areas?.length
     ? null
@@ -29,7 +29,7 @@ export function legend(drawn: Drawn): HTMLElement | null {
     "div",
     { class: "legend" },
     values(drawn),
-    isHatched(drawn) ? nothing() : null,
+    isHatched(drawn) ? uncertain() : null,
     size,
   );
 }
@@ -39,37 +39,37 @@ function isHatched({ areas = [], dots = [] }: Drawn): boolean {
 }
 
 function drawing(width: number, height: number, ...inside: SVGElement[]): SVGElement {
-  const told = { width, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" };
-  return svg("svg", told, ...inside);
+  const attributes = { width, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" };
+  return svg("svg", attributes, ...inside);
 }
 
-/** Rows of ever fewer steps: the less certain, the fewer. */
+/** One row of shades for each level of certainty; less certain values have fewer shades. */
 function values({ edges = [], has_intervals: isKnown = true }: Drawn): HTMLElement {
   const width = 4 * CELL;
   const parts: SVGElement[] = [];
   const rules = Object.entries(CERTAINTY).filter(([word]) => isKnown || word === UNKNOWN);
   const below = rules.length * ROW;
   rules.forEach(([word, rule], line) => {
-    const wide = width / rule.steps;
+    const stepWidth = width / rule.steps;
     for (let k = 0; k < rule.steps; k += 1) {
-      const at = { x: k * wide, y: line * ROW, width: wide, height: ROW };
+      const at = { x: k * stepWidth, y: line * ROW, width: stepWidth, height: ROW };
       parts.push(svg("rect", { class: `mark ${word}-${k + 1}`, ...at }));
     }
-    const said = isKnown ? WORDS[word] : UNKNOWN_SOURCE;
-    parts.push(svg("text", { x: width + 8, y: line * ROW + 12 }, said ?? word));
+    const label = isKnown ? WORDS[word] : UNKNOWN_SOURCE;
+    parts.push(svg("text", { x: width + 8, y: line * ROW + 12 }, label ?? word));
   });
   edges.forEach((edge, k) => {
     const at = { x: (k + 1) * CELL, y: below + 14, "text-anchor": "middle" };
-    // Small shares have long names: all but the last go without the sign.
+    // Small shares have long labels, so only the last label has a percent sign.
     const isLast = k === edges.length - 1;
     parts.push(svg("text", at, isLast ? percent(edge) : percent(edge).replace(" %", "")));
   });
   const fewer = isKnown ? "; fewer shades where it is less certain" : "";
-  const told = { "data-legend": isKnown ? "shares" : "shares-without-intervals" };
-  return h("div", told, `Share${fewer}`, drawing(width + 150, below + 18, ...parts));
+  const attributes = { "data-legend": isKnown ? "shares" : "shares-without-intervals" };
+  return h("div", attributes, `Share${fewer}`, drawing(width + 150, below + 18, ...parts));
 }
 
-function nothing(): HTMLElement {
+function uncertain(): HTMLElement {
   const pattern = svg(
     "pattern",
     {
@@ -106,9 +106,9 @@ function flows({ curves = [], has_intervals: isKnown = true }: Drawn): HTMLEleme
       "stroke-dasharray": dashes,
     });
   const dashes = FLOW_DASHES.map((part) => 6 * part).join(" ");
-  const shades = Object.entries(WORDS).flatMap(([word, said], k) => [
+  const shades = Object.entries(WORDS).flatMap(([word, label], k) => [
     line(0, 10 + ROW * k, 6, word),
-    svg("text", { x: 52, y: 14 + ROW * k }, said),
+    svg("text", { x: 52, y: 14 + ROW * k }, label),
   ]);
   return [
     h(

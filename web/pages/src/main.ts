@@ -1,28 +1,28 @@
-/** The dashboard, behind its sign-in. */
+/** The entry point of the dashboard: signs in, then shows the tasks. */
 import "nomadp-page";
-import "virtual:look.css";
+import "virtual:theme.css";
 import "./style.css";
 import { dashboard } from "./dashboard";
 import { h, show } from "./dom";
-import { enter, forget, kept, signIn, type Entered } from "./signin";
+import { enter, forgetToken, type OnEnter, signIn, storedToken } from "./signin";
 
 const place = document.querySelector("#main")!;
 const signOut = document.querySelector<HTMLButtonElement>("#sign-out")!;
 
-const entered: Entered = (collector, tasks) => {
+const onEnter: OnEnter = (collector, tasks) => {
   signOut.hidden = false;
   dashboard(place, collector, tasks);
 };
 
 signOut.addEventListener("click", () => {
-  forget();
+  forgetToken();
   location.reload();
 });
 
-const token = kept();
+const token = storedToken();
 if (token === null) {
-  signIn(place, entered);
+  signIn(place, onEnter);
 } else {
   show(place, h("p", { role: "status" }, "Loading the tasks …"));
-  void enter(token, entered).then((trouble) => trouble && signIn(place, entered, trouble));
+  void enter(token, onEnter).then((problem) => problem && signIn(place, onEnter, problem));
 }

@@ -1,4 +1,4 @@
-/** The map of an answer: its marks, of which one can be put forward. */
+/** The map of an answer. One of its marks can be selected. */
 import { type LayerSpecification, Popup, type SourceSpecification } from "maplibre-gl";
 import type { Feature, Polygon } from "geojson";
 import type { Drawn, Position } from "./api";
@@ -12,15 +12,15 @@ import { addHatch, addPatterns } from "./patterns";
 const MARKED: Source[] = ["areas", "dots", "curves", "tracks"];
 const REACH_PX = 6;
 const MOVE_MS = 300;
-/** So much nearer than everything one journey is shown. */
+/** How many zoom levels closer than the whole area a selected trajectory may be shown. */
 const NEARER = 4;
-/** As wide as the offline map is drawn, where marks have the sizes they are given. */
+/** The width of the offline map, at which marks have their nominal size. */
 const FULL_PX = 700;
 
-export interface Heard {
-  /** A row was chosen on the map; nothing of it if none was. */
+export interface MapEvents {
+  /** A row was selected on the map, or undefined if none was. */
   chosen(row: number | undefined): void;
-  /** How many steps the map was zoomed in since it showed everything. */
+  /** The map was zoomed; `steps` counts zoom levels from the view of the whole area. */
   zoomed(steps: number): void;
 }
 
@@ -37,14 +37,14 @@ export class AnswerMap extends MapFrame<Source> {
 
   constructor(
     places: Position[],
-    private readonly heard: Heard,
+    private readonly events: MapEvents,
     private readonly basemap?: Basemap,
   ) {
     super(places);
     if (basemap?.credit) this.element.append(h("p", { class: "credit" }, basemap.credit));
   }
 
-  /** Show an answer, or nothing of any. */
+  /** Show an answer, or no answer. */
   show(drawn: Drawn | undefined): void {
     if (this.drawn?.tracks?.length && !drawn?.tracks?.length) this.home();
     this.drawn = drawn;
@@ -52,18 +52,18 @@ export class AnswerMap extends MapFrame<Source> {
     this.tip.remove();
     this.unsettle();
     if (this.isReady) this.setData();
-    this.tell(
+    this.describe(
       drawn ? `${drawn.summary} The table lists everything drawn.` : "No estimates yet.",
     );
   }
 
-  /** Put forward the mark of one row. */
+  /** Select the mark of a row. */
   choose(row: number | undefined, isMoved = true): void {
     this.row = row;
     if (!this.isReady) return;
     this.unsettle();
     for (const source of MARKED) this.map.removeFeatureState({ source });
-    const track = this.drawn?.tracks?.find((each) => each.row === row);
+    const track = this.drawn?.tracks?.find((candidate) => candidate.row === row);
     const [rings, points] = track?.radius_km ? radiiOf(track.line, track.radius_km) : [[], []];
     if (track) this.approach(rings, isMoved);
     this.source("radii").setData(collection(rings));
@@ -92,7 +92,7 @@ export class AnswerMap extends MapFrame<Source> {
   protected listen(): void {
     this.map.on("zoomend", () => {
       addHatch(this.map);
-      this.heard.zoomed(Math.round(this.map.getZoom() - this.homeZoom));
+      this.events.zoomed(Math.round(this.map.getZoom() - this.homeZoom));
     });
     this.map.on("idle", () => {
       if (this.scale === this.markScale) return;
@@ -101,7 +101,7 @@ export class AnswerMap extends MapFrame<Source> {
     });
     this.map.on("click", (event) => {
       const mark = this.at(event.point);
-      this.heard.chosen(mark?.row);
+      this.events.chosen(mark?.row);
       if (mark) this.tip.setLngLat(event.lngLat).setText(mark.name).addTo(this.map);
     });
     this.map.on("mousemove", (event) => {
@@ -120,15 +120,15 @@ export class AnswerMap extends MapFrame<Source> {
 
   private setMarks(): void {
     this.markScale = this.scale;
-    const found = Object.entries(featuresOf(this.drawn, this.markScale));
-    for (const [name, marks] of found) this.source(name as Source).setData(marks);
+    const features = Object.entries(featuresOf(this.drawn, this.markScale));
+    for (const [name, marks] of features) this.source(name as Source).setData(marks);
   }
 
-  /** One journey, with as much around it as it may be off. */
+  /** Show a trajectory with its credible radii. */
   private approach(rings: Feature[], isMoved: boolean): void {
     const corners = rings.flatMap((ring) => (ring.geometry as Polygon).coordinates[0] ?? []);
-    // What a tab opens on is there at once: a flight over ten thousand places takes seconds.
-    this.come(boundsOf(corners as Position[]), NEARER, isMoved ? MOVE_MS : 0);
+    // No animation when a tab opens: with ten thousand locations it would take seconds.
+    this.frame(boundsOf(corners as Position[]), NEARER, isMoved ? MOVE_MS : 0);
   }
 
   private get scale(): number {
@@ -141,10 +141,10 @@ export class AnswerMap extends MapFrame<Source> {
       [x + REACH_PX, y + REACH_PX],
     ];
     const exact = this.map.queryRenderedFeatures([x, y], { layers: TOUCHED });
-    const found = exact.length
+    const features = exact.length
       ? exact
       : this.map.queryRenderedFeatures(reach, { layers: TOUCHED });
-    const mark = found.find((each) => Number(each.properties.row) >= 0)?.properties;
+    const mark = features.find(({ properties }) => Number(properties.row) >= 0)?.properties;
     return mark && { row: Number(mark.row), name: String(mark.name) };
   }
 }

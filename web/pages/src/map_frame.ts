@@ -1,4 +1,4 @@
-/** What every map here is: public locations beneath, its buttons, and the colours of the theme. */
+/** The base of every map: public locations, buttons and the colours of the theme. */
 import {
   type GeoJSONSource,
   type LayerSpecification,
@@ -7,7 +7,7 @@ import {
   type SourceSpecification,
   setWorkerUrl,
 } from "maplibre-gl";
-// Without ?worker the map stays blank, and nothing says why.
+// Without ?worker the map stays blank, without an error.
 import workerUrl from "maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url";
 import type { Position } from "./api";
 import { h } from "./dom";
@@ -18,7 +18,7 @@ setWorkerUrl(workerUrl);
 
 const PADDING_PX = 34;
 
-/** What is to be seen, and by how many steps at most it may come nearer than everything. */
+/** The box to show, and how many zoom levels closer than the whole area it may be. */
 interface Aim {
   box: Box;
   nearer: number;
@@ -36,7 +36,7 @@ export abstract class MapFrame<Source extends string> {
   private readonly end = new AbortController();
   private readonly sized = new ResizeObserver(() => this.fill());
 
-  /** Throws where there is no WebGL. */
+  /** Throws if there is no WebGL. */
   constructor(protected readonly places: Position[]) {
     this.element.append(this.canvas, this.buttons());
     this.bounds = boundsOf(places);
@@ -63,32 +63,32 @@ export abstract class MapFrame<Source extends string> {
     onTheme(() => this.isLoaded && this.paint(), this.end.signal);
   }
 
-  /** Lets go of the graphics: a browser has few contexts, and takes them from maps still seen. */
+  /** Free the WebGL context: browsers have few, and take them from maps that are still visible. */
   remove(): void {
     this.end.abort();
     this.sized.disconnect();
     this.map.remove();
   }
 
-  /** Every source is there from the beginning, and empty. */
+  /** All sources. They exist from the beginning, and are empty. */
   protected abstract readonly sources: readonly Source[];
   protected abstract layers(): LayerSpecification[];
-  /** Tiles that lie beneath, if any do. */
+  /** The tile sources of a basemap, if there is one. */
   protected get tiles(): Record<string, SourceSpecification> {
     return {};
   }
-  /** Pictures that the layers paint with. */
+  /** Add the images that layers use. */
   protected addPatterns(): void {}
-  /** All marks but the public locations. */
+  /** Set the data of all sources except the public locations. */
   protected abstract setData(): void;
-  /** What it listens to, once it is there. */
+  /** Add event listeners, once the map has loaded. */
   protected abstract listen(): void;
-  /** What `data-drawn` says when nothing moves, loads or changes any more. */
+  /** The value of `data-drawn` once the map is idle. */
   protected get settled(): string {
     return "yes";
   }
 
-  /** What is seen is not yet what is meant: whoever takes a picture waits for `data-drawn`. */
+  /** Mark the map as changing. Screenshots and tests wait for `data-drawn`. */
   protected unsettle(): void {
     this.element.dataset.drawn = "no";
   }
@@ -97,13 +97,13 @@ export abstract class MapFrame<Source extends string> {
     return this.map.getSource("places") !== undefined;
   }
 
-  /** What the map shows, for those who do not see it. */
-  protected tell(said: string): void {
+  /** Describe the map to screen readers. */
+  protected describe(content: string): void {
     this.map
       .getCanvas()
       .setAttribute(
         "aria-label",
-        `Map. ${said} Use the arrow keys to move it, and + and - to zoom.`,
+        `Map. ${content} Use the arrow keys to move it, and + and - to zoom.`,
       );
   }
 
@@ -111,16 +111,16 @@ export abstract class MapFrame<Source extends string> {
     return this.map.getSource(name) as GeoJSONSource;
   }
 
-  /** Everything, as large as it fits now. */
+  /** Show the whole area. */
   protected home(): void {
-    this.come(this.bounds, 0);
+    this.frame(this.bounds, 0);
   }
 
-  /** As near as a box fits: again with every size, until somebody moves the map. */
-  protected come(box: Box, nearer: number, moveMs = 0): void {
+  /** Fit a box into the map, and again after every resize until somebody moves the map. */
+  protected frame(box: Box, nearer: number, moveMs = 0): void {
     this.wasMoved = false;
     this.aim = { box, nearer };
-    // Before it moves: who hears of the zoom asks how far it is from here.
+    // Set before moving, because listeners of the zoom compare with it.
     this.homeZoom =
       this.map.cameraForBounds(this.bounds, { padding: PADDING_PX })?.zoom ?? this.homeZoom;
     this.map.fitBounds(box, {
@@ -137,7 +137,7 @@ export abstract class MapFrame<Source extends string> {
     return clientWidth === this.canvas.clientWidth && clientHeight === this.canvas.clientHeight;
   }
 
-  /** Before it is painted: MapLibre itself waits, and shows the old size meanwhile. */
+  /** Resize before the next paint; MapLibre would show the old size for a while. */
   private fill(): void {
     if (this.isFilled) return;
     this.unsettle();
@@ -146,18 +146,18 @@ export abstract class MapFrame<Source extends string> {
 
   private loaded(): void {
     this.isLoaded = true;
-    this.come(this.aim.box, this.aim.nearer);
+    this.frame(this.aim.box, this.aim.nearer);
     this.paint();
     for (const change of ["movestart", "resize"] as const)
       this.map.on(change, () => this.unsettle());
-    // If its place has just changed, it is about to be filled, and then is idle again.
+    // If the container has just been resized, the map will be filled and become idle again.
     this.map.on("idle", () => this.isFilled && (this.element.dataset.drawn = this.settled));
-    this.map.on("resize", () => !this.wasMoved && this.come(this.aim.box, this.aim.nearer));
+    this.map.on("resize", () => !this.wasMoved && this.frame(this.aim.box, this.aim.nearer));
     this.map.on("movestart", (event) => (this.wasMoved ||= "originalEvent" in event));
     this.listen();
   }
 
-  /** The style of this theme, and the marks again. */
+  /** Apply the style of the current theme, and set all data again. */
   private paint(): void {
     this.unsettle();
     const sources = Object.fromEntries(
@@ -172,7 +172,7 @@ export abstract class MapFrame<Source extends string> {
     });
   }
 
-  /** Once for a style: there may be ten thousand, and no answer changes them. */
+  /** Only once for each style: there may be ten thousand locations, and answers share them. */
   private setPlaces(): void {
     const places = this.map.getSource("places") as GeoJSONSource;
     places.setData(collection(this.places.map((at) => point(at))));

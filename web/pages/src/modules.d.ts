@@ -1,2 +1,2 @@
-declare module "virtual:look.css";
+declare module "virtual:theme.css";
 declare module "nomadp-page";

@@ -1,4 +1,4 @@
-/** Small pictures that the map paints with: hatching, and the heads of flows. */
+/** Images that map layers use: hatching and arrowheads. */
 import type { Map } from "maplibre-gl";
 import { colour, HATCH_LINE_PX, HATCH_PX } from "./theme";
 
@@ -10,10 +10,10 @@ export function addPatterns(map: Map): void {
   put(map, "head", head(32));
 }
 
-/** As wide as in the legend: between two whole zooms a map enlarges its patterns. */
+/** Hatching as wide as in the legend: between whole zoom levels, a map enlarges its patterns. */
 export function addHatch(map: Map): void {
-  const larger = 2 ** (map.getZoom() - Math.floor(map.getZoom()));
-  put(map, "hatch", hatch(Math.round((RATIO * HATCH_PX * Math.SQRT2) / larger), false));
+  const enlargement = 2 ** (map.getZoom() - Math.floor(map.getZoom()));
+  put(map, "hatch", hatch(Math.round((RATIO * HATCH_PX * Math.SQRT2) / enlargement), false));
 }
 
 function put(map: Map, name: string, image: ImageData): void {
@@ -22,48 +22,48 @@ function put(map: Map, name: string, image: ImageData): void {
 }
 
 function canvas(size: number): CanvasRenderingContext2D {
-  const made = document.createElement("canvas");
-  made.width = made.height = size;
-  return made.getContext("2d")!;
+  const element = document.createElement("canvas");
+  element.width = element.height = size;
+  return element.getContext("2d")!;
 }
 
-/** Lines aslant that meet at every edge. */
+/** Diagonal lines that continue across the edges of the tile. */
 function hatch(size: number, round: boolean): ImageData {
-  const drawn = canvas(size);
+  const context = canvas(size);
   if (round) {
-    drawn.arc(size / 2, size / 2, size / 2 - 1.5, 0, 2 * Math.PI);
-    drawn.clip();
+    context.arc(size / 2, size / 2, size / 2 - 1.5, 0, 2 * Math.PI);
+    context.clip();
   }
-  drawn.fillStyle = colour("map");
-  drawn.fillRect(0, 0, size, size);
-  drawn.strokeStyle = colour("hatch");
-  // Of the legend's lines, half is cut off by the edge of their tile.
+  context.fillStyle = colour("map");
+  context.fillRect(0, 0, size, size);
+  context.strokeStyle = colour("hatch");
+  // In the legend, the edge of the tile cuts off half of each line.
   const thin = (size * HATCH_LINE_PX) / (2 * HATCH_PX * Math.SQRT2);
-  drawn.lineWidth = round ? RATIO * HATCH_LINE_PX * 0.6 : thin;
-  const apart = round ? size / 3 : size;
-  for (let x = -size; x <= size; x += apart) {
-    drawn.beginPath();
-    drawn.moveTo(x - 2, size + 2);
-    drawn.lineTo(x + size + 2, -2);
-    drawn.stroke();
+  context.lineWidth = round ? RATIO * HATCH_LINE_PX * 0.6 : thin;
+  const spacing = round ? size / 3 : size;
+  for (let x = -size; x <= size; x += spacing) {
+    context.beginPath();
+    context.moveTo(x - 2, size + 2);
+    context.lineTo(x + size + 2, -2);
+    context.stroke();
   }
   if (round) {
-    drawn.beginPath();
-    drawn.arc(size / 2, size / 2, size / 2 - 2, 0, 2 * Math.PI);
-    drawn.stroke();
+    context.beginPath();
+    context.arc(size / 2, size / 2, size / 2 - 2, 0, 2 * Math.PI);
+    context.stroke();
   }
-  return drawn.getImageData(0, 0, size, size);
+  return context.getImageData(0, 0, size, size);
 }
 
-/** Points to the north; its tip is where the flow ends. */
+/** An arrowhead that points north; its tip is the end of the flow. */
 function head(size: number): ImageData {
-  const drawn = canvas(size);
-  drawn.fillStyle = colour("flow");
-  drawn.beginPath();
-  drawn.moveTo(size / 2, 0);
-  drawn.lineTo(size * 0.94, size);
-  drawn.lineTo(size * 0.06, size);
-  drawn.closePath();
-  drawn.fill();
-  return drawn.getImageData(0, 0, size, size);
+  const context = canvas(size);
+  context.fillStyle = colour("flow");
+  context.beginPath();
+  context.moveTo(size / 2, 0);
+  context.lineTo(size * 0.94, size);
+  context.lineTo(size * 0.06, size);
+  context.closePath();
+  context.fill();
+  return context.getImageData(0, 0, size, size);
 }

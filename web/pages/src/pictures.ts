@@ -1,4 +1,4 @@
-/** One answer at a time: its map, the table beside it, and what is to be known about it. */
+/** Shows one answer at a time: a map, a table and facts. */
 import type { Answers } from "./answers";
 import type { Drawn, Position, Query, Result } from "./api";
 import type { Basemap } from "./basemap";
@@ -19,7 +19,7 @@ export class Pictures {
   private readonly beside = h("div", { class: "beside-map" });
   private readonly below = h("figcaption", {});
   private readonly facts = h("div", {});
-  private readonly fineness = h("p", { class: "filter", role: "status" });
+  private readonly resolution = h("p", { class: "filter", role: "status" });
   private readonly tabs: Tabs;
   private readonly views: readonly View[];
   private map: AnswerMap | undefined;
@@ -51,7 +51,7 @@ export class Pictures {
     this.tabs.choose(0);
   }
 
-  /** Nothing is drawn any more. */
+  /** Remove the map. */
   stop(): void {
     this.map?.remove();
     this.map = undefined;
@@ -61,7 +61,7 @@ export class Pictures {
     this.tabs.focus();
   }
 
-  /** Why there is no answer yet, or none can come. */
+  /** Set why there is no answer. */
   await(pending: Pending): void {
     const { missing, isClosed } = this.pending;
     if (missing === pending.missing && isClosed === pending.isClosed) return;
@@ -69,21 +69,21 @@ export class Pictures {
     this.draw();
   }
 
-  /** An answer arrived, or all are asked for again. */
-  refresh(question?: Query): void {
-    const isOfThis = question === undefined || question === this.shown;
-    if (isOfThis || this.question !== this.shown) this.draw();
-    else this.point();
+  /** Redraw after an answer arrived, or after all queries were started again. */
+  refresh(query?: Query): void {
+    const isShown = query === undefined || query === this.shown;
+    if (isShown || this.query !== this.shown) this.draw();
+    else this.showElsewhere();
   }
 
-  /** Which is shown may change as answers arrive: one of them says how fine is too fine. */
-  private get question(): Query {
-    const last = this.view.questions.length - 1;
-    return this.view.questions[Math.min(Math.max(this.home + this.steps, 0), last)]!;
+  /** The query to show. It may change as answers arrive, because they decide the resolution. */
+  private get query(): Query {
+    const last = this.view.queries.length - 1;
+    return this.view.queries[Math.min(Math.max(this.home + this.steps, 0), last)]!;
   }
 
   private get home(): number {
-    return homeOf(this.view, (question) => significantRows(this.answers().of(question)) > 0);
+    return homeOf(this.view, (query) => significantRows(this.answers().of(query)) > 0);
   }
 
   private open(view: View): void {
@@ -93,30 +93,30 @@ export class Pictures {
   }
 
   private mapOf(places: Position[]): HTMLElement {
-    const heard = {
+    const events = {
       chosen: (row: number | undefined) => this.choose(row),
       zoomed: (steps: number) => this.zoomed(steps),
     };
     try {
-      this.map = new AnswerMap(places, heard, this.basemap);
+      this.map = new AnswerMap(places, events, this.basemap);
       return this.map.element;
     } catch {
-      const words =
+      const sentence =
         "This browser cannot draw maps, because it has no WebGL. The table shows everything.";
-      return h("p", { class: "map none" }, words);
+      return h("p", { class: "map none" }, sentence);
     }
   }
 
   private zoomed(steps: number): void {
     this.steps = steps;
-    if (this.question !== this.shown) this.draw();
+    if (this.query !== this.shown) this.draw();
   }
 
   private draw(): void {
-    this.shown = this.question;
+    this.shown = this.query;
     const result = this.answers().of(this.shown);
     const drawn = result?.status === "done" ? result.answer.drawn : undefined;
-    this.summary.textContent = unbroken(drawn?.summary) ?? wordsOf(result, this.pending);
+    this.summary.textContent = unbroken(drawn?.summary) ?? statusOf(result, this.pending);
     this.summary.dataset.state = stateOf(result, this.pending);
     this.summary.classList.toggle("waiting", result === undefined);
     this.map?.show(drawn);
@@ -132,33 +132,34 @@ export class Pictures {
         : h("p", { class: "soft" }, "The table appears here once there are estimates."),
     );
     show(this.facts, drawn && factsOf(drawn));
-    const fineness = result && finenessOf(this.view, this.shown, this.home, result);
-    this.fineness.textContent = fineness?.words ?? "";
-    Object.assign(this.fineness.dataset, {
-      areas: fineness?.areas ?? "",
-      why: fineness?.why ?? "",
+    const resolution = result && resolutionOf(this.view, this.shown, this.home, result);
+    this.resolution.textContent = resolution?.sentence ?? "";
+    Object.assign(this.resolution.dataset, {
+      areas: resolution?.areas ?? "",
+      why: resolution?.why ?? "",
     });
     show(
       this.below,
       drawn && legend(drawn),
       h("div", { class: "filter" }, h("p", {}, unbroken(drawn?.filter) ?? "")),
-      this.view.questions.length > 1 ? this.fineness : null,
+      this.view.queries.length > 1 ? this.resolution : null,
     );
     this.choose(firstOf(drawn), false);
-    this.point();
+    this.showElsewhere();
   }
 
-  /** Where nothing is told, to the tabs that tell something; nobody is taken there. */
-  private point(): void {
-    // Of the coarsest areas: among many finer ones some would say something by chance.
-    const says = (view: View) => significantRows(this.answers().of(view.questions[0]!)) > 0;
+  /** If nothing is significant here, offer the tabs with significant results. */
+  private showElsewhere(): void {
+    // Only the coarsest areas count: among many finer ones, some would be significant by chance.
+    const isSignificant = (view: View) =>
+      significantRows(this.answers().of(view.queries[0]!)) > 0;
     const result = this.shown && this.answers().of(this.shown);
     const isSilent =
       result?.status === "done" && result.answer.about.significance?.significant === 0;
-    const telling = isSilent
-      ? this.views.filter((view) => view !== this.view && says(view))
+    const others = isSilent
+      ? this.views.filter((view) => view !== this.view && isSignificant(view))
       : [];
-    const buttons = telling.map((view) => {
+    const buttons = others.map((view) => {
       const click = () => {
         this.tabs.choose(this.views.indexOf(view));
         this.tabs.focus();
@@ -174,18 +175,18 @@ export class Pictures {
   }
 }
 
-/** Why there is no answer. */
+/** Why there is no answer yet. */
 export interface Pending {
-  /** Reports that are needed before anything is answered. */
+  /** The number of reports that are missing. */
   readonly missing: number;
-  /** No more can come. */
+  /** Whether the task is closed, so that no more reports can arrive. */
   readonly isClosed: boolean;
 }
 
 function tooFew(missing: number, isClosed = false): string {
-  const more = `${count(missing)} more`;
-  if (isClosed) return `This task was closed with too few reports: ${more} were needed.`;
-  return `Too few reports: ${more} ${missing === 1 ? "is" : "are"} needed.`;
+  const number = `${count(missing)} more`;
+  if (isClosed) return `This task was closed with too few reports: ${number} were needed.`;
+  return `Too few reports: ${number} ${missing === 1 ? "is" : "are"} needed.`;
 }
 
 function stateOf(result: Result | undefined, { missing, isClosed }: Pending): string {
@@ -194,7 +195,7 @@ function stateOf(result: Result | undefined, { missing, isClosed }: Pending): st
   return isClosed ? "closed" : "too_few";
 }
 
-function wordsOf(result: Result | undefined, { missing, isClosed }: Pending): string {
+function statusOf(result: Result | undefined, { missing, isClosed }: Pending): string {
   if (result?.status === "refused") return `This cannot be estimated: ${result.detail}`;
   if (result?.status === "too_few") {
     return tooFew(result.missing);
@@ -202,48 +203,48 @@ function wordsOf(result: Result | undefined, { missing, isClosed }: Pending): st
   return missing > 0 ? tooFew(missing, isClosed) : "Computing the estimates …";
 }
 
-/** Which journey is put forward at first: one that goes somewhere. */
+/** The trajectory that is selected at first: one that moves, if there is any. */
 function firstOf(drawn: Drawn | undefined): number | undefined {
   const moves = drawn?.tracks?.find(({ line }) => String(line[0]) !== String(line.at(-1)));
   return (moves ?? drawn?.tracks?.[0])?.row;
 }
 
-/** How many rows reports tell something of. */
+/** The number of rows that differ significantly from the baseline. */
 function significantRows(result: Result | undefined): number {
   return result?.status === "done" ? (result.answer.about.significance?.significant ?? 0) : 0;
 }
 
-/** Which areas these are, and why: that they were picked by what is found must be said. */
-function finenessOf(
+/** The resolution of the areas, and why it was chosen. Choosing it by the data must be disclosed. */
+function resolutionOf(
   view: View,
-  question: Query,
+  query: Query,
   home: number,
   result: Result,
-): { areas: string; why: string; words: string } | undefined {
-  const { areas = "" } = question;
+): { areas: string; why: string; sentence: string } | undefined {
+  const { areas = "" } = query;
   const side = areas.split(":")[1];
   if (!side) return undefined;
-  const at = view.questions.indexOf(question);
-  const smaller = at < view.questions.length - 1 ? " Zoom in for smaller areas." : "";
+  const at = view.queries.indexOf(query);
+  const smaller = at < view.queries.length - 1 ? " Zoom in for smaller areas." : "";
   const larger = at > 0 ? " Zoom out for larger areas." : "";
   if (result.status === "done" && result.answer.about.no_intervals) {
-    const words = `Areas: ${side} × ${side}. Significance is unknown, because there are no confidence intervals.`;
-    return { areas, why: "unknown", words: `${words}${smaller}${larger}` };
+    const sentence = `Areas: ${side} × ${side}. Significance is unknown, because there are no confidence intervals.`;
+    return { areas, why: "unknown", sentence: `${sentence}${smaller}${larger}` };
   }
   if (significantRows(result) === 0) {
-    const words = `Areas: ${side} × ${side}. No area differs significantly from the baseline.${larger}`;
-    return { areas, why: "nothing", words };
+    const sentence = `Areas: ${side} × ${side}. No area differs significantly from the baseline.${larger}`;
+    return { areas, why: "nothing", sentence };
   }
-  const [why, said] =
+  const [why, reason] =
     at === home
       ? ["finest", "the finest before significance is lost"]
       : ["zoom", "chosen by zooming"];
-  return { areas, why: why!, words: `Areas: ${side} × ${side} (${said}).${smaller}` };
+  return { areas, why: why!, sentence: `Areas: ${side} × ${side} (${reason}).${smaller}` };
 }
 
 function factsOf(drawn: Drawn): HTMLElement {
-  const each = drawn.facts.map(([name, said]) =>
-    h("div", {}, h("dt", {}, name), h("dd", {}, unbroken(said))),
+  const facts = drawn.facts.map(([name, value]) =>
+    h("div", {}, h("dt", {}, name), h("dd", {}, unbroken(value))),
   );
-  return h("dl", { class: "facts" }, ...each);
+  return h("dl", { class: "facts" }, ...facts);
 }

@@ -1,14 +1,17 @@
-/** What a reply that is no answer means for whoever reads it, and what they can do. */
+/** What a failed request means for the reader, and problem they can do. */
 
 const BUSY = [408, 425, 429];
 
-/** ``missing`` is said where there is nothing at an address: what that is, and what to do. */
+/** A message for an HTTP status. `missing` has the problem and the advice for status 404. */
 export function meaning(status: number, missing: readonly [string, string]): string {
-  const [what, advice] = known(status, missing);
-  return status ? `${what} (${status}). ${advice}` : `${what}. ${advice}`;
+  const [problem, advice] = partsOf(status, missing);
+  return status ? `${problem} (${status}). ${advice}` : `${problem}. ${advice}`;
 }
 
-function known(status: number, missing: readonly [string, string]): readonly [string, string] {
+function partsOf(
+  status: number,
+  missing: readonly [string, string],
+): readonly [string, string] {
   if (status === 0)
     return [
       "The collector cannot be reached",

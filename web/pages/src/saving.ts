@@ -1,4 +1,4 @@
-/** All rows of an answer as a file: the table on the page has the greatest only. */
+/** Downloads all rows of an answer as CSV; the table on the page shows only the largest. */
 import type { Answer } from "./api";
 import { h } from "./dom";
 
@@ -31,7 +31,7 @@ export function csv({ columns }: Pick<Answer, "columns">, forSpreadsheets = fals
   return [names, ...rows].map((row) => `${row.map(quoted).join(",")}\n`).join("");
 }
 
-/** With an apostrophe before text that a spreadsheet would work out; as `nomadp query` does it. */
+/** Put an apostrophe before text that a spreadsheet would read as a formula, like `nomadp query`. */
 function withoutFormula(value: unknown): unknown {
   return typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
 }

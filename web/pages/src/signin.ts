@@ -1,44 +1,44 @@
-/** The token: typed in once, kept for this tab only. */
+/** Sign-in with a token, which is stored for this tab only. */
 import { Collector, type Progress, Refused } from "./api";
 import { h, show } from "./dom";
 
-const KEPT = "nomadp-analyst-token";
+const TOKEN_KEY = "nomadp-analyst-token";
 
-export function kept(): string | null {
-  return sessionStorage.getItem(KEPT);
+export function storedToken(): string | null {
+  return sessionStorage.getItem(TOKEN_KEY);
 }
 
-export function forget(): void {
-  sessionStorage.removeItem(KEPT);
+export function forgetToken(): void {
+  sessionStorage.removeItem(TOKEN_KEY);
 }
 
-/** Whom the token lets in, and the tasks there are. */
-export type Entered = (collector: Collector, tasks: Progress[]) => void;
+/** Called after a successful sign-in. */
+export type OnEnter = (collector: Collector, tasks: Progress[]) => void;
 
-/** Why nobody was let in. */
-export interface Trouble {
-  /** Of the reply, as in HTTP; 0 if there was none. */
+/** Why the sign-in failed. */
+export interface Problem {
+  /** The HTTP status of the reply; 0 if there was none. */
   readonly status: number;
-  readonly words: string;
+  readonly message: string;
 }
 
-export async function enter(token: string, entered: Entered): Promise<Trouble | undefined> {
+export async function enter(token: string, onEnter: OnEnter): Promise<Problem | undefined> {
   const collector = new Collector(token);
   try {
     const tasks = await collector.tasks();
-    sessionStorage.setItem(KEPT, token);
-    entered(collector, tasks);
+    sessionStorage.setItem(TOKEN_KEY, token);
+    onEnter(collector, tasks);
     return undefined;
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     const { status, message } = error;
-    if (status !== 401) return { status, words: message };
-    forget();
-    return { status, words: "This is not the analyst token of this collector." };
+    if (status !== 401) return { status, message };
+    forgetToken();
+    return { status, message: "This is not the analyst token of this collector." };
   }
 }
 
-export function signIn(place: Element, entered: Entered, said?: Trouble): void {
+export function signIn(place: Element, onEnter: OnEnter, problem?: Problem): void {
   const token = h("input", {
     id: "token",
     type: "password",
@@ -47,20 +47,20 @@ export function signIn(place: Element, entered: Entered, said?: Trouble): void {
     spellcheck: "false",
     "aria-describedby": "token-about",
   });
-  const trouble = h("p", { class: "trouble", role: "alert" }, said?.words);
-  if (said) trouble.dataset.status = String(said.status);
+  const trouble = h("p", { class: "trouble", role: "alert" }, problem?.message);
+  if (problem) trouble.dataset.status = String(problem.status);
   const submit = async (event: Event) => {
     event.preventDefault();
-    const found = await enter(token.value.trim(), entered);
-    trouble.textContent = found?.words ?? "";
-    if (found) trouble.dataset.status = String(found.status);
-    // The form is gone if it let somebody in: they go on at the tasks.
+    const failure = await enter(token.value.trim(), onEnter);
+    trouble.textContent = failure?.message ?? "";
+    if (failure) trouble.dataset.status = String(failure.status);
+    // After a successful sign-in the form is gone, and the focus moves to the tasks.
     if (!form.isConnected) place.querySelector("select")?.focus();
   };
   const form = h(
     "form",
     { class: "sign-in", submit },
-    // For those who keep passwords: whose it is.
+    // The user name for password managers.
     h("input", { type: "text", autocomplete: "username", value: "analyst", hidden: true }),
     h("label", { for: "token" }, "Analyst token"),
     h("div", { class: "beside" }, token, h("button", { type: "submit" }, "Sign in")),

@@ -1,4 +1,4 @@
-/** The table beside a picture: what is drawn, in words; a row can be chosen in both. */
+/** The table beside the map. A row can be selected in both. */
 import type { Drawn } from "./api";
 import { h } from "./dom";
 
@@ -18,7 +18,7 @@ export class RowTable {
       {},
       h("caption", {}, drawn.caption),
       h("thead", {}, h("tr", {}, ...head)),
-      h("tbody", {}, ...drawn.rows.map((each) => this.row(each, drawn))),
+      h("tbody", {}, ...drawn.rows.map((row) => this.row(row, drawn))),
     );
     const label = {
       class: "scroll",

@@ -1,4 +1,4 @@
-/** Tabs as the ARIA practices have them: arrow keys move, and what is moved to is shown. */
+/** Tabs as in the ARIA practices: arrow keys move the focus and show the tab. */
 import { h } from "./dom";
 
 export interface Tab {
@@ -44,7 +44,7 @@ export class Tabs {
     this.chosen(index);
   }
 
-  /** The chosen one gets it. */
+  /** Focus the selected tab. */
   focus(): void {
     this.buttons.find(({ tabIndex }) => tabIndex === 0)?.focus();
   }

@@ -1,24 +1,24 @@
-/** What a task can be asked, and at which fineness. */
+/** The queries that the dashboard runs, and their resolutions. */
 import type { Query } from "./api";
 
 export interface View {
   key: string;
   label: string;
-  /** From coarse to fine; the zoom chooses among them. */
-  questions: Query[];
+  /** From coarse to fine; the zoom level chooses one. */
+  queries: Query[];
 }
 
-function view(key: string, label: string, ...questions: Query[]): View {
-  return { key, label, questions };
+function view(key: string, label: string, ...queries: Query[]): View {
+  return { key, label, queries };
 }
 
 /**
- * Which of its questions is shown when the map shows everything: from coarse to fine, the last
- * before one that says nothing. Whoever picked the best of all would find something by chance.
+ * The query to show at first: from coarse to fine, the last one before a query without significant
+ * results. Picking the one with the most significant results would find some by chance.
  */
-export function homeOf(view: View, says: (question: Query) => boolean): number {
-  const silent = view.questions.findIndex((question) => !says(question));
-  return Math.max(0, (silent < 0 ? view.questions.length : silent) - 1);
+export function homeOf(view: View, isSignificant: (query: Query) => boolean): number {
+  const insignificant = view.queries.findIndex((query) => !isSignificant(query));
+  return Math.max(0, (insignificant < 0 ? view.queries.length : insignificant) - 1);
 }
 
 const HOTSPOTS = view("hotspots", "Hotspots", { kind: "hotspots" });
@@ -32,7 +32,7 @@ const DENSITY = view(
 );
 const JOURNEYS = view("journeys", "Sample trajectories", { kind: "trajectories" });
 
-/** A direct question tells of its own zones alone, and of trips only if it asks for them. */
+/** The views of a task. Frequency oracles only know their own zones, and flows only for trips. */
 export function viewsOf(mechanism: string): View[] {
   if (mechanism === "atlas") return [DENSITY, FLOWS, HOTSPOTS, JOURNEYS];
   return mechanism === "trips" ? [ENDS, FLOWS, STARTS] : [HOTSPOTS];

@@ -1,21 +1,21 @@
-/** Where a collector is: https, or http on this very machine. */
+/** The address of a collector: https, or http on this machine. */
 
 import { TaskRefused } from "../errors.js";
 import { isTaskId } from "../protocol/base64url.js";
 
 const URL_CHARACTERS_MAX = 1000;
-const PLAIN = /^[\x21-\x7e]+$/;
+const ASCII = /^[\x21-\x7e]+$/;
 const PATH = /^(?:\/[A-Za-z0-9._~-]+)*\/?$/;
-const HERE = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])$/;
+const LOCAL_HOST = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])$/;
 
-/** The base of what a person was given, and the task id if it ends in one. */
+/** The base URL of a collector, and the task id if the URL ends in one. */
 export interface Address {
   readonly base: string;
   readonly taskId: string | null;
 }
 
 export function parseAddress(text: string): Address {
-  if (text.length > URL_CHARACTERS_MAX || !PLAIN.test(text)) {
+  if (text.length > URL_CHARACTERS_MAX || !ASCII.test(text)) {
     throw refused("of at most 1000 plain characters", "address_not_plain_text");
   }
   let url: URL;
@@ -26,20 +26,25 @@ export function parseAddress(text: string): Address {
   }
   if (url.username || url.password || /[?#@]/.test(text)) {
     throw refused(
-      "without a name, password, question or fragment: it must be the same for everybody",
+      "without a user name, password, query or fragment, since it must be the same for everybody",
       "address_not_public",
     );
   }
-  if (url.protocol !== "https:" && !(url.protocol === "http:" && HERE.test(url.hostname))) {
+  if (
+    url.protocol !== "https:" &&
+    !(url.protocol === "http:" && LOCAL_HOST.test(url.hostname))
+  ) {
     throw refused("https; http is for a collector on this machine only", "address_not_https");
   }
   if (!PATH.test(url.pathname)) throw refused("a plain path", "address_path_malformed");
   const path = url.pathname.replace(/\/$/, "");
-  const [, before, named] = /^(.*)\/tasks\/([^/]+)$/.exec(path) ?? [];
-  if (isTaskId(named)) return { base: url.origin + before!, taskId: named };
+  const [, prefix, id] = /^(.*)\/tasks\/([^/]+)$/.exec(path) ?? [];
+  if (isTaskId(id)) return { base: url.origin + prefix!, taskId: id };
   return { base: url.origin + path, taskId: null };
 }
 
-function refused(what: string, code: string): TaskRefused {
-  return new TaskRefused(`the address of a collector must be ${what}, and is not`, { code });
+function refused(requirement: string, code: string): TaskRefused {
+  return new TaskRefused(`the address of a collector must be ${requirement}, and is not`, {
+    code,
+  });
 }

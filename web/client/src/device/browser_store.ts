@@ -1,9 +1,9 @@
 /**
- * The ledger of a browser: IndexedDB, flushed at every step, and a marker in localStorage.
+ * The ledger of a browser: IndexedDB, flushed after every step, and a marker in localStorage.
  *
- * A browser may throw away what a site keeps, unless it promised to persist it: then, and only
- * then, is it taken without asking. Otherwise the caller must have told the person and say so.
- * A private window forgets everything when it closes, and no page can see that it is one.
+ * A browser may delete a site's data unless it granted persistent storage. Without that grant,
+ * the person must accept the risk first, and the caller must say so with `acceptEviction`. A
+ * private window always forgets everything when it closes, and a page cannot detect it.
  */
 
 import { LedgerRefused } from "../errors.js";
@@ -13,18 +13,18 @@ const DATABASE = "nomadp ledger";
 const MARKER = "nomadp ledger began";
 const STORES = ["about", "tasks", "charges"];
 const KEY_PATHS = { tasks: "id", charges: "reportId" };
-/** How long a tab waits for another that writes, before it refuses. */
+/** How long a tab waits for another tab that writes, before it gives up. */
 export const LOCK_WAIT_MS = 20_000;
 
 export interface BrowserStoreOptions {
-  /** The browser may forget what was spent, and the person knows. */
+  /** The person knows that the browser may lose the record of the used budget. */
   readonly acceptEviction?: boolean;
 }
 
 /**
  * The one ledger of this browser and origin.
  *
- * @throws LedgerRefused where it could not be durable.
+ * @throws LedgerRefused if it cannot be durable.
  */
 export async function openBrowserStore(
   options: BrowserStoreOptions = {},
@@ -38,15 +38,15 @@ export async function openBrowserStore(
   }
   if (!options.acceptEviction && !(await isPersistent())) {
     throw new LedgerRefused(
-      "the browser must promise to keep what was spent, and did not; allow the page to store " +
-        "data, or accept that the browser may forget it",
+      "the browser must grant persistent storage, so that it keeps the record of the used budget, " +
+        "and did not; allow the page to store data, or accept that the record may be lost",
       { code: "storage_not_persistent" },
     );
   }
-  return new BrowserStore(await opened(), marker);
+  return new BrowserStore(await openDatabase(), marker);
 }
 
-/** Whether a ledger began here: asked of the marker alone, and nothing begins by it. */
+/** Whether this browser has a ledger. Reads only the marker, and does not create a ledger. */
 export function browserLedgerBegan(): boolean {
   try {
     return localMarker().read() !== null;
@@ -55,7 +55,7 @@ export function browserLedgerBegan(): boolean {
   }
 }
 
-/** Whether the browser promises to keep what is written; it may ask the person. */
+/** Whether the browser grants persistent storage; it may ask the person. */
 export async function isPersistent(): Promise<boolean> {
   const storage = globalThis.navigator?.storage;
   if (storage?.persist === undefined) return false;
@@ -69,16 +69,17 @@ class BrowserStore implements LedgerStore {
     readonly database: IDBDatabase,
     readonly marker: LedgerMarker,
   ) {
-    // Another tab deletes or renews it: this one must not go on with what it had.
+    // Another tab deletes or replaces the database: do not continue with the old one.
     database.onversionchange = () => database.close();
   }
 
-  async update<Found>(
-    step: (state: LedgerState) => readonly [Found, LedgerChange?],
-  ): Promise<Found> {
+  async update<Result>(
+    step: (state: LedgerState) => readonly [Result, LedgerChange?],
+  ): Promise<Result> {
+    // One tab at a time: no other tab writes between this read and this write.
     const signal = AbortSignal.timeout(LOCK_WAIT_MS);
     try {
-      return await navigator.locks.request(DATABASE, { signal }, () => this.#written(step));
+      return await navigator.locks.request(DATABASE, { signal }, () => this.#transact(step));
     } catch (error) {
       if (error instanceof DOMException) throw inUse(error);
       throw error;
@@ -89,9 +90,10 @@ class BrowserStore implements LedgerStore {
     this.database.close();
   }
 
-  #written<Found>(
-    step: (state: LedgerState) => readonly [Found, LedgerChange?],
-  ): Promise<Found> {
+  /** Read, run the step and write, in one transaction that is flushed to disk. */
+  #transact<Result>(
+    step: (state: LedgerState) => readonly [Result, LedgerChange?],
+  ): Promise<Result> {
     return new Promise((resolve, reject) => {
       const transaction = this.database.transaction(STORES, "readwrite", {
         durability: "strict",
@@ -100,17 +102,18 @@ class BrowserStore implements LedgerStore {
         transaction.abort();
         throw refused("strict durability of IndexedDB", "strict durability");
       }
-      let found: Found;
+      let result: Result;
       let failure: unknown;
-      transaction.oncomplete = () => resolve(found);
+      transaction.oncomplete = () => resolve(result);
       transaction.onabort = () => reject(failure ?? unwritable(transaction.error));
+      // Requests complete in order, so the first two have results when the third succeeds.
       const [about, tasks, charges] = STORES.map((name) => transaction.objectStore(name));
       const rows = [about!.get(1), tasks!.getAll(), charges!.getAll()] as const;
       rows[2].onsuccess = () => {
         try {
           const state = { about: rows[0].result ?? null, tasks: rows[1].result };
-          const [result, change] = step({ ...state, charges: rows[2].result });
-          found = result;
+          const [value, change] = step({ ...state, charges: rows[2].result });
+          result = value;
           write(transaction, change ?? {});
         } catch (error) {
           failure = error;
@@ -129,7 +132,7 @@ function write(transaction: IDBTransaction, change: LedgerChange): void {
   if (changed !== undefined) transaction.objectStore("charges").put(changed);
 }
 
-function opened(): Promise<IDBDatabase> {
+function openDatabase(): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     const request = indexedDB.open(DATABASE, 1);
     request.onupgradeneeded = () => {
@@ -144,33 +147,33 @@ function opened(): Promise<IDBDatabase> {
   });
 }
 
-/** A worker has no localStorage: the ledger is kept by the page. */
+/** The marker in localStorage. A worker has none, so only a page can open the ledger. */
 function localMarker(): LedgerMarker {
   let storage: Storage | undefined;
   try {
     storage = globalThis.localStorage;
   } catch {
-    storage = undefined; // cookies and all are forbidden
+    storage = undefined; // the browser blocks all storage
   }
   if (storage === undefined || storage === null)
     throw refused("localStorage, of a page,", "localStorage");
-  const kept = storage;
+  const defined = storage;
   return {
-    read: () => kept.getItem(MARKER),
+    read: () => defined.getItem(MARKER),
     write: (token) => {
       try {
-        kept.setItem(MARKER, token);
+        defined.setItem(MARKER, token);
       } catch (error) {
         throw unwritable(error);
       }
-      if (kept.getItem(MARKER) !== token) throw unwritable(null);
+      if (defined.getItem(MARKER) !== token) throw unwritable(null);
     },
   };
 }
 
-/** `needs` is the fact, `what` how it is said. */
-function refused(what: string, needs: string): LedgerRefused {
-  return new LedgerRefused(`a ledger needs ${what} to be durable, and there is none here`, {
+/** `needs` is what is missing, in the error's facts; `text` is the same in its message. */
+function refused(text: string, needs: string): LedgerRefused {
+  return new LedgerRefused(`a ledger needs ${text} to be durable, and there is none here`, {
     code: "ledger_not_durable",
     needs,
   });
@@ -179,8 +182,8 @@ function refused(what: string, needs: string): LedgerRefused {
 function inUse(error: DOMException): LedgerRefused {
   if (error.name !== "TimeoutError") return unwritable(error);
   return new LedgerRefused(
-    `the ledger must be free to be written, and another tab kept it for ${LOCK_WAIT_MS / 1000} ` +
-      "s; try again when that has ended",
+    `no other tab may be using the ledger, and one did for ${LOCK_WAIT_MS / 1000} s; close it or ` +
+      "try again later",
     { code: "ledger_in_use" },
   );
 }

@@ -1,9 +1,9 @@
 /**
  * A person's device: joins a task, and charges, draws, stores and sends reports.
  *
- * In this order, each on disk before the next: charge, perturb, store, send. Nothing that can be
- * seen from outside depends on the trajectory but the value, which the task's epsilon covers: every
- * trajectory is reported, and it is read before anything is asked.
+ * The order is: charge, perturb, store, send, each on disk before the next. From outside, only the
+ * reported value depends on the trajectory, and the task's epsilon covers it. Therefore every
+ * trajectory is reported, and it is read before any request.
  */
 
 import {
@@ -136,7 +136,7 @@ export class Client {
   async report(points: readonly LatLng[], options: ReportOptions = {}): Promise<Receipt> {
     const fetched = this.#fetched(options.taskId);
     const { bundle } = fetched;
-    // Before anything is asked: what takes longer for a longer trajectory must not lie between.
+    // Before any request: the time between two requests must not depend on the trajectory.
     const { trajectory, hour } = read(bundle, points, options);
     if (options.unlessClosed) await checkOpen(fetched, options);
     const moment = Date.now();
@@ -156,8 +156,8 @@ export class Client {
   async send(options: SendOptions = {}): Promise<Receipt[]> {
     const { now = false, again = false, patienceMs = PATIENCE_MS, reportId: only } = options;
     const due = now ? null : Math.floor(Date.now() / 1000);
-    const every = await this.ledger.waiting(due, again);
-    const waiting = every.filter(({ reportId }) => only === undefined || reportId === only);
+    const all = await this.ledger.waiting(due, again);
+    const waiting = all.filter(({ reportId }) => only === undefined || reportId === only);
     await sendWaiting(this.ledger, waiting, patienceMs, this.#onUpload);
     return Promise.all(waiting.map(({ reportId }) => this.#receipt(reportId)));
   }
@@ -194,7 +194,7 @@ export class Client {
   }
 
   async #receipt(reportId: string): Promise<Receipt> {
-    return (await this.receipts()).find((each) => each.reportId === reportId)!;
+    return (await this.receipts()).find((receipt) => receipt.reportId === reportId)!;
   }
 }
 
@@ -202,9 +202,9 @@ function currentTime(task: Task, moment: number): number {
   const time = task.epoch(moment);
   if (time < task.facts.start || time >= task.facts.end) {
     const isOver = time >= task.facts.end;
-    const why = isOver ? "has ended" : "has not started";
+    const problem = isOver ? "has ended" : "has not started";
     throw new ReportRefused(
-      `a task must be running, and this one ${why} by this device's clock`,
+      `a task must be running, and this one ${problem} by this device's clock`,
       { code: isOver ? "task_expired" : "task_not_started" },
     );
   }
@@ -214,11 +214,11 @@ function currentTime(task: Task, moment: number): number {
 /** A delay in seconds: uniformly random, and never past the end of the task. */
 function delayOf(task: Task, moment: number): number {
   const { end, timePrecision, sendWithin } = task.facts;
-  const most = Math.min(sendWithin, end * timePrecision - Math.floor(moment / 1000) - 1);
-  return most > 0 ? Number(systemBytes(16).getBigUint64(0) % BigInt(most + 1)) : 0;
+  const maxS = Math.min(sendWithin, end * timePrecision - Math.floor(moment / 1000) - 1);
+  return maxS > 0 ? Number(systemBytes(16).getBigUint64(0) % BigInt(maxS + 1)) : 0;
 }
 
-/** The part of a trajectory that is perturbed. Every trajectory has one. */
+/** What the mechanism reads of a trajectory. Every trajectory has something to read. */
 function read(
   bundle: TaskBundle,
   points: readonly LatLng[],
@@ -238,7 +238,7 @@ function read(
   return { trajectory, hour: isHour ? hour! : 0 };
 }
 
-/** If the report is to be sent at once, refuse what the collector would drop. */
+/** If the report would be sent at once, throw if the collector would drop it. */
 async function checkOpen(fetched: FetchedBundle, { now, queue }: ReportOptions): Promise<void> {
   const isAtOnce = !queue && (now === true || fetched.bundle.task.facts.sendWithin === 0);
   if (isAtOnce && (await isClosed(fetched))) {
@@ -249,7 +249,7 @@ async function checkOpen(fetched: FetchedBundle, { now, queue }: ReportOptions):
   }
 }
 
-/** What leaves the device: of one size for every trajectory, and charged already. */
+/** The body of the upload: of the same size for every trajectory, and already charged. */
 function bodyOf(
   bundle: TaskBundle,
   charge: Charge,
@@ -259,8 +259,9 @@ function bodyOf(
   try {
     return uploadBytes(bundle, Report.draw(bundle.mechanism, trajectory, hour), charge);
   } catch (error) {
-    const ours = [RandomnessUnavailable, ReportRefused, NotPrivateError];
-    if (ours.some((kind) => error instanceof kind)) throw error;
+    // The messages of these errors contain nothing private.
+    const safe = [RandomnessUnavailable, ReportRefused, NotPrivateError];
+    if (safe.some((kind) => error instanceof kind)) throw error;
     throw new ReportRefused(
       "drawing the report failed; the reason is withheld because it may be private; nothing was " +
         "sent, and the budget stays used",

@@ -1,43 +1,43 @@
 /**
  * One request, one reply: without cookies, referrer, cache or redirects.
  *
- * No cache, because a validator that a server chose for one person would be a cookie. What a
- * collector answers is inert and bounded: so many bytes, so many seconds. (A browser sends its
- * own user agent, and no page can stop it.)
+ * There is no cache, because a server could use a cache validator as a cookie. Replies are limited
+ * in bytes and seconds, and are never executed. (A browser sends its user agent, and no page can
+ * prevent that.)
  */
 
 import { TaskRefused, UploadFailed } from "../errors.js";
 import { REPLY_BYTES_MAX } from "../protocol/ceilings.js";
 import { UPLOAD_TYPE } from "../protocol/upload.js";
 
-/** For one request and all of its reply. */
+/** The time limit of a request and its whole reply. */
 export const REQUEST_MAX_MS = 30_000;
 const SECONDS = /^[0-9]{1,9}$/;
 
-/** All that is looked at. */
+/** The parts of a reply that are read. */
 export interface Reply {
   readonly status: number;
   readonly content: Uint8Array;
-  /** False if there was more than is read. */
+  /** False if the reply was longer than the limit. */
   readonly isWhole: boolean;
   readonly retryAfterS: number;
 }
 
-/** A public file; refused if it is larger, moved or missing. */
+/** Fetch a public file of at most `most` bytes; throws if it is larger, moved or missing. */
 export async function get(url: string, most: number): Promise<Uint8Array> {
   let reply: Reply;
   try {
-    reply = await asked(url, {}, most);
+    reply = await request(url, {}, most);
   } catch (error) {
     throw new UploadFailed(
-      `the collector must be reached to join its task, and was not (${nameOf(error)}); try ` +
+      `the collector must be reachable to join its task, and is not (${nameOf(error)}); try ` +
         "again later",
       { code: "collector_unreachable", reason: nameOf(error) },
     );
   }
   if (reply.status !== 200) {
     throw new UploadFailed(
-      `the collector must answer with the task and its files, and answered ${reply.status}`,
+      `the collector must return the task and its files, got status ${reply.status}`,
       { code: "unexpected_status", status: reply.status },
     );
   }
@@ -50,17 +50,17 @@ export async function get(url: string, most: number): Promise<Uint8Array> {
   return reply.content;
 }
 
-/** Send a report; rejected if nothing usable came back. */
+/** Send a report. The promise is rejected if there is no reply. */
 export function post(url: string, body: Uint8Array<ArrayBuffer>): Promise<Reply> {
   const headers = { "Content-Type": UPLOAD_TYPE };
-  return asked(url, { method: "POST", body, headers }, REPLY_BYTES_MAX);
+  return request(url, { method: "POST", body, headers }, REPLY_BYTES_MAX);
 }
 
-async function asked(url: string, request: RequestInit, most: number): Promise<Reply> {
+async function request(url: string, init: RequestInit, most: number): Promise<Reply> {
   const response = await fetch(url, {
-    ...request,
-    // Any language: which ones a person reads is nobody's business here.
-    headers: { ...request.headers, Accept: "*/*", "Accept-Language": "*" },
+    ...init,
+    // Any language: the browser's own list would help to identify the person.
+    headers: { ...init.headers, Accept: "*/*", "Accept-Language": "*" },
     credentials: "omit",
     referrerPolicy: "no-referrer",
     cache: "no-store",
@@ -73,7 +73,7 @@ async function asked(url: string, request: RequestInit, most: number): Promise<R
   return { status: response.status, content, isWhole, retryAfterS };
 }
 
-/** At most so many; whatever follows is not read. */
+/** Read at most this many bytes of a reply. */
 async function firstBytes(
   response: Response,
   most: number,

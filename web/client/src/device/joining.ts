@@ -1,4 +1,4 @@
-/** A task and its public files, fetched and checked: nothing is kept, and nothing is spent. */
+/** Fetch and check a task and its public files. Stores nothing and uses no budget. */
 
 import { TaskRefused } from "../errors.js";
 import { isTaskId } from "../protocol/base64url.js";
@@ -9,29 +9,29 @@ import { Task } from "../protocol/task.js";
 import { parseAddress } from "./address.js";
 import { get } from "./http.js";
 
-/** What makes reports, and where its collector is. */
+/** The bundle of a task, and the base URL of its collector. */
 export interface FetchedBundle {
   readonly bundle: TaskBundle;
   readonly base: string;
 }
 
-/** The task at a URL: its own, or a base and its id; what comes must hash to that id. */
+/** Fetch the task at a URL that ends in its id, or at a base URL and an id. It must hash to the id. */
 export async function fetchBundle(url: string, taskId?: string): Promise<FetchedBundle> {
-  const { base, taskId: named } = parseAddress(url);
-  const id = oneId(named, taskId);
+  const { base, taskId: idInUrl } = parseAddress(url);
+  const id = oneId(idInUrl, taskId);
   const path = `${base}/tasks/${id}`;
   const task = await Task.fromBytes(await get(path, TASK_BYTES_MAX), id);
-  const book = task.isOracle ? "zones" : "atlas";
+  const domain = task.isOracle ? "zones" : "atlas";
   const files = {
     locations: await get(`${path}/locations`, FILE_BYTES_MAX),
-    [book]: await get(`${path}/${book}`, FILE_BYTES_MAX),
+    [domain]: await get(`${path}/${domain}`, FILE_BYTES_MAX),
   };
   return { bundle: await TaskBundle.fromFiles(task, files), base };
 }
 
 /**
- * Whether its collector drops every report of it that is new: to be asked before anything is
- * spent. False where that cannot be known.
+ * Whether the collector has closed the task and drops every new report. Ask before charging the
+ * budget. False if the collector does not say.
  */
 export async function isClosed({ bundle, base }: FetchedBundle): Promise<boolean> {
   try {
@@ -42,20 +42,19 @@ export async function isClosed({ bundle, base }: FetchedBundle): Promise<boolean
   }
 }
 
-function oneId(named: string | null, expected: string | undefined): string {
-  const id = expected ?? named;
+function oneId(idInUrl: string | null, expected: string | undefined): string {
+  const id = expected ?? idInUrl;
   if (!isTaskId(id)) {
     throw new TaskRefused(
-      "the id of the task must be known beforehand, 43 characters, from somebody other than " +
-        "the collector if possible; name it, or take a URL that ends in it",
+      "the id of the task must be given (43 characters), and is not; pass it or use a URL that " +
+        "ends in it, and get it from somebody other than the collector if possible",
       { code: "task_id_missing" },
     );
   }
-  if (named !== null && named !== id) {
-    throw new TaskRefused(
-      "the task must be the one that was expected, and the URL has another",
-      { code: "task_id_mismatch" },
-    );
+  if (idInUrl !== null && idInUrl !== id) {
+    throw new TaskRefused("the task in the URL must be the expected one, and is another", {
+      code: "task_id_mismatch",
+    });
   }
   return id;
 }

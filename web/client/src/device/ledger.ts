@@ -2,7 +2,7 @@
  * The privacy budget ledger of a device: exact fractions, for its whole life, never renewed.
  *
  * A charge is on disk before anything is perturbed. It has one report id and at most one body. A
- * crash between the two wastes the charge; it is not used again.
+ * crash after the charge and before its body is stored wastes the charge: it is never used again.
  */
 
 import { asFraction } from "../budget.js";
@@ -49,7 +49,7 @@ export interface Waiting {
 export interface TaskBudget {
   readonly taskId: string;
   readonly purpose: string;
-  /** Of one report. */
+  /** The epsilon of one report. */
   readonly epsilon: Fraction;
   readonly used: Fraction;
   /** How many were charged, including reports that were lost. */
@@ -75,17 +75,19 @@ export class Ledger {
     lifetime?: string | number | Fraction,
   ): Promise<Ledger> {
     const cap = lifetime === undefined ? null : asLifetime(lifetime);
+    // The marker outlives the ledger: with a marker, an empty store is a lost ledger, and starting
+    // a new one would refill the budget.
     const marked = store.marker.read();
     const token = await store.update((state) => {
       if (state.about !== null) return [checked(state).token];
       if (marked !== null) throw gone("ledger_missing");
-      const begun = String(cap ?? EPSILON_LIFETIME_DEFAULT);
-      const about = { format: FORMAT, token: freshId(), lifetime: begun };
+      const initial = String(cap ?? EPSILON_LIFETIME_DEFAULT);
+      const about = { format: FORMAT, token: freshId(), lifetime: initial };
       return [about.token, { about }];
     });
-    const known = store.marker.read();
-    if (known !== null && known !== token) throw gone("ledger_mismatch");
-    if (known === null) store.marker.write(token);
+    const marker = store.marker.read();
+    if (marker !== null && marker !== token) throw gone("ledger_mismatch");
+    if (marker === null) store.marker.write(token);
     const ledger = new Ledger(store);
     if (cap !== null) await ledger.#lower(cap);
     return ledger;
@@ -103,9 +105,9 @@ export class Ledger {
     const reportId = freshId();
     const epsilon = String(task.facts.epsilon);
     await this.#update((state) => {
-      checkRoom(state, task, 1);
-      const fixed = { reportId, task: task.id, epsilon, time, state: "charged" as const };
-      const added = { ...fixed, body: null, notBefore: null, attempts: 0, reason: null };
+      checkBudget(state, task, 1);
+      const row = { reportId, task: task.id, epsilon, time, state: "charged" as const };
+      const added = { ...row, body: null, notBefore: null, attempts: 0, reason: null };
       return [undefined, { added }];
     });
     return { reportId, time };
@@ -113,7 +115,7 @@ export class Ledger {
 
   /** Throw what `count` charges would throw; charges nothing. */
   async check(task: Task, count = 1): Promise<void> {
-    await this.#update((state) => [checkRoom(state, task, count)]);
+    await this.#update((state) => [checkBudget(state, task, count)]);
   }
 
   /** Store the one body of a charge. It is on disk when this resolves. */
@@ -123,10 +125,10 @@ export class Ledger {
     notBefore: number,
   ): Promise<void> {
     await this.#update((state) => {
-      const row = state.charges.find((each) => each.reportId === reportId);
+      const row = state.charges.find((charge) => charge.reportId === reportId);
       if (row?.state !== "charged" || row.body !== null) {
         throw new LedgerRefused(
-          "a charge must have one report only, and this one has its report",
+          "a charge must have only one report, and this one already has its report",
           {
             code: "charge_already_used",
           },
@@ -219,15 +221,15 @@ export class Ledger {
     });
   }
 
-  /** If another tab has settled the report meanwhile, it stays settled. */
+  /** Change the state of a report, unless another tab has accepted it meanwhile. */
   async #settle(
     reportId: string,
     change: (row: ChargeRow) => Partial<ChargeRow>,
   ): Promise<void> {
     await this.#update(({ charges }) => {
-      const row = charges.find((each) => each.reportId === reportId);
-      const open = row?.state === "waiting" || row?.state === "stopped";
-      return open ? [undefined, { changed: { ...row, ...change(row) } }] : [undefined];
+      const row = charges.find((charge) => charge.reportId === reportId);
+      const isOpen = row?.state === "waiting" || row?.state === "stopped";
+      return isOpen ? [undefined, { changed: { ...row, ...change(row) } }] : [undefined];
     });
   }
 
@@ -251,18 +253,18 @@ export function asLifetime(value: string | number | Fraction): Fraction {
   return cap;
 }
 
-function times(many: number): string {
-  return many === 1 ? "once" : `${many} times`;
+function times(count: number): string {
+  return count === 1 ? "once" : `${count} times`;
 }
 
-function checkRoom({ about, charges }: LedgerState, task: Task, count: number): void {
+function checkBudget({ about, charges }: LedgerState, task: Task, count: number): void {
   const { epsilon, reportsPerContributor: most } = task.facts;
-  const here = charges.filter((each) => each.task === task.id).length;
-  if (here + count > most) {
+  const reports = charges.filter((charge) => charge.task === task.id).length;
+  if (reports + count > most) {
     throw new LedgerRefused(
       `each person may report to this task at most ${times(most)}, and this device has done so ` +
-        `${times(here)}, including lost reports; ${count} more would be too many`,
-      { code: "reports_exhausted", limit: most, reports: here, more: count },
+        `${times(reports)}, including lost reports; ${count} more would be too many`,
+      { code: "reports_exhausted", limit: most, reports, more: count },
     );
   }
   const lifetime = asFraction(about!.lifetime)!;
@@ -282,14 +284,14 @@ function checkRoom({ about, charges }: LedgerState, task: Task, count: number): 
   }
 }
 
-/** Refuse a ledger that is incomplete, or that this library did not write. */
+/** Throw if a ledger is incomplete, or was not written by this library. */
 function checked({ about, charges }: LedgerState): { token: string } {
   if (about === null) throw gone("ledger_missing");
-  const whole = charges.every(({ epsilon, reportId }) => {
-    const paid = typeof epsilon === "string" ? asFraction(epsilon) : null;
-    return paid !== null && paid.compare(ZERO) > 0 && isReportId(reportId);
+  const isIntact = charges.every(({ epsilon, reportId }) => {
+    const cost = typeof epsilon === "string" ? asFraction(epsilon) : null;
+    return cost !== null && cost.compare(ZERO) > 0 && isReportId(reportId);
   });
-  if (about.format !== FORMAT || !isReportId(about.token) || !whole) {
+  if (about.format !== FORMAT || !isReportId(about.token) || !isIntact) {
     throw new LedgerRefused(
       "the ledger must be intact, and is damaged; no report can be made from it",
       { code: "ledger_damaged" },
@@ -305,13 +307,13 @@ function usedBy(charges: readonly ChargeRow[]): Fraction {
 
 function receipt(row: ChargeRow): Receipt {
   const { reportId, task, time, epsilon, state, reason, notBefore } = row;
-  const paid = asFraction(epsilon)!;
-  return { taskId: task, reportId, time, epsilon: paid, state, reason, notBefore };
+  const cost = asFraction(epsilon)!;
+  return { taskId: task, reportId, time, epsilon: cost, state, reason, notBefore };
 }
 
 function gone(code: string): LedgerRefused {
   return new LedgerRefused(
-    "the ledger of this device must be the one that began here, and is missing or another one; " +
+    "the ledger of this device must be the one that was created here, and is missing or another; " +
       "no report is made, because nobody knows how much budget was used",
     { code },
   );

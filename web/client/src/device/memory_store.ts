@@ -1,7 +1,7 @@
 /**
- * A ledger that forgets, for tests: whoever reports from it spends again what was spent before.
+ * A store in memory, for tests. It forgets the used budget, so the budget could be used again.
  *
- * It says that it is not durable, and a client refuses it unless told that this is a test.
+ * It is not durable, and a client only accepts it with `isTest`.
  */
 
 import { LedgerRefused } from "../errors.js";
@@ -21,27 +21,29 @@ export class MemoryStore implements LedgerStore {
     },
   };
 
-  async update<Found>(
-    step: (state: LedgerState) => readonly [Found, LedgerChange?],
-  ): Promise<Found> {
-    const [found, change = {}] = step({
+  async update<Result>(
+    step: (state: LedgerState) => readonly [Result, LedgerChange?],
+  ): Promise<Result> {
+    const [result, change = {}] = step({
       about: this.#about,
       tasks: [...this.#tasks.values()],
       charges: [...this.#charges.values()],
     });
     const { about, task, added, changed } = change;
     if (added !== undefined && this.#charges.has(added.reportId)) {
-      throw new LedgerRefused("not new", { code: "charge_repeated" });
+      throw new LedgerRefused("a charge must have a new report id, and this one is used", {
+        code: "charge_repeated",
+      });
     }
     this.#about = about ?? this.#about;
     if (task !== undefined) this.#tasks.set(task.id, task);
     for (const charge of [added, changed]) {
       if (charge !== undefined) this.#charges.set(charge.reportId, charge);
     }
-    return found;
+    return result;
   }
 
-  /** As if the browser's data had been deleted, but not the marker. */
+  /** Simulate a browser that deleted the ledger but not the marker. */
   lose(): void {
     this.#about = null;
     this.#tasks.clear();

@@ -1,7 +1,7 @@
 /**
- * Sending what waits: the same bytes again until a collector has them or refuses them.
+ * Sends the waiting reports: the same bytes again until the collector accepts or refuses them.
  *
- * A reply says accepted, wait or stop, and changes nothing else. One report to a request.
+ * A reply means accepted, wait or stop, and has no other effect. Each request has one report.
  */
 
 import type { Json, JsonObject } from "../protocol/canonical.js";
@@ -12,24 +12,24 @@ import { nameOf, post, type Reply } from "./http.js";
 import type { Ledger, Waiting } from "./ledger.js";
 
 const RETRY_FIRST_S = 0.5;
-/** Whatever a collector asks for, and however often it failed. */
+/** The longest pause, whatever the collector asks for and however many attempts failed. */
 export const RETRY_MAX_S = 3600;
 const PERMANENT = ["report_replayed", "report_dropped", "task_expired", "invalid_message"];
-const PASSING = ["report_too_early", "task_not_started"];
+const TEMPORARY = ["report_too_early", "task_not_started"];
 const BUSY = [408, 425, 429];
 const TYPE = /^urn:nomadp:error:[a-zA-Z_-]{1,40}$/;
 
-/** What a reply, or none, means for one report. */
+/** What a reply, or a missing reply, means for a report. */
 export interface Outcome {
   readonly state: "accepted" | "waiting" | "stopped";
   readonly reason: string;
   readonly retryAfterS: number;
 }
 
-/** Told of an upload as it leaves. */
+/** Called with the body of an upload as it leaves. */
 export type Upload = (body: Uint8Array, reportId: string) => void;
 
-/** Try each, and again with back-off while there is patience; the rest goes on waiting. */
+/** Send each report, and retry with back-off until the time is up; the rest keep waiting. */
 export async function sendWaiting(
   ledger: Ledger,
   waiting: readonly Waiting[],
@@ -37,7 +37,7 @@ export async function sendWaiting(
   onUpload?: Upload,
 ): Promise<void> {
   const deadline = performance.now() + patienceMs;
-  for (const each of waiting) await send(ledger, each, deadline, onUpload);
+  for (const report of waiting) await send(ledger, report, deadline, onUpload);
 }
 
 async function send(
@@ -49,7 +49,7 @@ async function send(
   const { reportId } = waiting;
   for (let attempts = waiting.attempts; ; attempts += 1) {
     onUpload?.(Uint8Array.from(waiting.body), reportId);
-    const { state, reason, retryAfterS } = await tried(waiting);
+    const { state, reason, retryAfterS } = await attempt(waiting);
     if (state === "accepted") return ledger.accept(reportId);
     if (state === "stopped") return ledger.stop(reportId, reason);
     const pauseS = pauseOf(attempts, retryAfterS);
@@ -59,7 +59,7 @@ async function send(
   }
 }
 
-async function tried({ address, taskId, body, reportId }: Waiting): Promise<Outcome> {
+async function attempt({ address, taskId, body, reportId }: Waiting): Promise<Outcome> {
   try {
     return outcomeOf(await post(`${address}/tasks/${taskId}/reports`, body), reportId);
   } catch (error) {
@@ -67,31 +67,31 @@ async function tried({ address, taskId, body, reportId }: Waiting): Promise<Outc
   }
 }
 
-/** Accepted, wait or stop; nothing that a collector wrote is repeated, but known words. */
+/** The outcome of a reply. Of the collector's text, only known codes are repeated. */
 export function outcomeOf(reply: Reply, reportId: string): Outcome {
   const { status } = reply;
   if (status >= 200 && status < 300) return outcomeOfUpload(reply, reportId);
   if (status >= 500 || BUSY.includes(status)) {
     return outcome("waiting", `busy (${status})`, Math.min(reply.retryAfterS, RETRY_MAX_S));
   }
-  // Not followed, and no refusal: whoever stands in between may be gone tomorrow. Most of them
-  // never get here: `fetch` is told to fail at a redirect.
+  // A redirect is neither followed nor final: it may come from a captive portal, which is gone
+  // later. Most never get here, because `fetch` fails at a redirect.
   if (status >= 300 && status < 400) return outcome("waiting", `moved (${status})`);
   const type = objectOf(reply)["type"];
-  const known = typeof type === "string" && TYPE.test(type);
-  return outcome("stopped", `refused (${known ? type : status})`);
+  const isKnown = typeof type === "string" && TYPE.test(type);
+  return outcome("stopped", `refused (${isKnown ? type : status})`);
 }
 
 function outcomeOfUpload(reply: Reply, reportId: string): Outcome {
   if (reply.content.length === 0 && reply.isWhole) return outcome("accepted", "");
   const failures = objectOf(reply)["failures"];
   const first: Json | undefined = Array.isArray(failures) ? failures[0] : undefined;
-  const named = typeof first === "object" && !Array.isArray(first) && first["id"] === reportId;
-  if (!named || (failures as Json[]).length !== 1) {
+  const isOurs = typeof first === "object" && !Array.isArray(first) && first["id"] === reportId;
+  if (!isOurs || (failures as Json[]).length !== 1) {
     return outcome("waiting", "the reply cannot be read");
   }
   const error = String((first as JsonObject)["error"]);
-  if (PASSING.includes(error)) return outcome("waiting", error);
+  if (TEMPORARY.includes(error)) return outcome("waiting", error);
   return outcome("stopped", PERMANENT.includes(error) ? error : "refused (no known reason)");
 }
 
@@ -103,7 +103,7 @@ function objectOf({ content, isWhole }: Reply): JsonObject {
   }
 }
 
-/** Doubling, and spread out, so that devices do not come back together. */
+/** Exponential back-off with jitter, so that devices do not retry at the same moment. */
 function pauseOf(attempts: number, atLeastS: number): number {
   const mostS = Math.min(RETRY_MAX_S, RETRY_FIRST_S * 2 ** Math.min(attempts, 20));
   const share = Number(systemBytes(16).getBigUint64(0)) / 2 ** 64;

@@ -1,12 +1,15 @@
-/** Where a ledger is kept: rows that change together or not at all. */
+/** The storage interface of a ledger. Changes of one step are written atomically. */
 
-/** charged: paid, and lost unless a report is just being made; stopped: refused by a collector. */
+/**
+ * charged: the budget is used, and the report is being made or was lost; waiting: not sent yet;
+ * accepted: the collector has it; stopped: the collector refused it.
+ */
 export type ChargeState = "charged" | "waiting" | "accepted" | "stopped";
 
 export interface AboutRow {
   readonly format: string;
   readonly token: string;
-  /** All the epsilon that may ever be spent, as text. */
+  /** The lifetime privacy budget, as text. */
   readonly lifetime: string;
 }
 
@@ -18,7 +21,7 @@ export interface TaskRow {
   readonly address: string;
 }
 
-/** Nothing private: a body is what was released, and would be sent as it is. */
+/** A charge and its report. Nothing in it is private: the body was already perturbed. */
 export interface ChargeRow {
   readonly reportId: string;
   readonly task: string;
@@ -32,37 +35,39 @@ export interface ChargeRow {
   readonly reason: string | null;
 }
 
-/** All of a ledger. */
+/** The whole content of a ledger. */
 export interface LedgerState {
   readonly about: AboutRow | null;
   readonly tasks: readonly TaskRow[];
   readonly charges: readonly ChargeRow[];
 }
 
-/** What one step writes. */
+/** The rows that one step writes. */
 export interface LedgerChange {
   readonly about?: AboutRow;
   readonly task?: TaskRow;
-  /** A charge that was not there; it fails if one of its id was. */
+  /** A new charge; the step fails if its report id exists. */
   readonly added?: ChargeRow;
   readonly changed?: ChargeRow;
 }
 
-/** Says, outside the ledger, that one began: it must not be missed if the ledger goes. */
+/** Records outside the ledger that a ledger exists, so that its loss is noticed. */
 export interface LedgerMarker {
   read(): string | null;
   write(token: string): void;
 }
 
-/** What a `Ledger` needs; `openBrowserStore` is the one for a browser. */
+/** Where a `Ledger` is stored; `openBrowserStore` opens the store of a browser. */
 export interface LedgerStore {
-  /** Whether what is written stays written. A client refuses a store of which it does not. */
+  /** Whether data survives a crash. A client refuses a store that is not durable. */
   readonly durable: boolean;
   readonly marker: LedgerMarker;
   /**
-   * Read everything and write what the step says: nobody else writes between, and it is on disk
-   * when this resolves. If the step throws, nothing is written.
+   * Pass the state to the step and write the change that it returns. Nobody else writes in
+   * between, and the change is on disk when this resolves. If the step throws, nothing is written.
    */
-  update<Found>(step: (state: LedgerState) => readonly [Found, LedgerChange?]): Promise<Found>;
+  update<Result>(
+    step: (state: LedgerState) => readonly [Result, LedgerChange?],
+  ): Promise<Result>;
   close(): void;
 }

@@ -1,4 +1,4 @@
-/** Tables with a column for latitude and one for longitude, and perhaps for time and trajectory. */
+/** Tables with columns for latitude and longitude, and optionally for time and trajectory. */
 
 import {
   type Fix,
@@ -11,17 +11,17 @@ import {
   since1970,
   type TrackPoint,
 } from "./fixes.js";
-import { type Found, oneTrajectory, together, untimed } from "./found.js";
+import { type Extracted, oneTrajectory, combined, untimed } from "./extracted.js";
 import { lines } from "./lines.js";
 import { ImportRefused } from "./refused.js";
 import type { Chunks } from "./source.js";
 
-/** Which columns of a table say what, by their names. */
+/** The names of the columns of a table. */
 export interface CsvColumns {
   readonly lat: string;
   readonly lng: string;
   readonly time?: string;
-  /** Rows of one value belong together; without it, all rows are one history. */
+  /** Rows with the same value are one trajectory; without this column, all rows are one history. */
   readonly trajectory?: string;
 }
 
@@ -32,13 +32,13 @@ const KNOWN = {
   trajectory: ["tid", "trajectory_id", "trip", "trip_id", "track", "track_id", "segment"],
 };
 const SEPARATORS = [",", ";", "\t"];
-/** Seconds since 1970 from 1973 to 5138; beyond, milliseconds. */
+/** Numbers below this are seconds since 1970 (until the year 5138), others are milliseconds. */
 const SECONDS_BELOW = 1e11;
 
-/** The columns of a header that are known by their names; null if it has no places. */
+/** The columns of a header, recognised by name; null if it has no coordinates. */
 export function knownColumns(header: readonly string[]): CsvColumns | null {
   const find = (names: readonly string[]) =>
-    names.flatMap((name) => header.filter((each) => each.trim().toLowerCase() === name))[0];
+    names.flatMap((name) => header.filter((field) => field.trim().toLowerCase() === name))[0];
   const [lat, lng] = [find(KNOWN.lat), find(KNOWN.lng)];
   const [time, trajectory] = [find(KNOWN.time), find(KNOWN.trajectory)];
   if (lat === undefined || lng === undefined) return null;
@@ -50,10 +50,10 @@ export function knownColumns(header: readonly string[]): CsvColumns | null {
   };
 }
 
-/** The names in the first line of a table. */
+/** The names in the first line of a table, and their separator. */
 export function headerOf(line: string): { names: string[]; separator: string } {
-  const separator = SEPARATORS.reduce((best, each) =>
-    line.split(each).length > line.split(best).length ? each : best,
+  const separator = SEPARATORS.reduce((best, mark) =>
+    line.split(mark).length > line.split(best).length ? mark : best,
   );
   return { names: fieldsOf(line, separator) ?? [], separator };
 }
@@ -61,8 +61,8 @@ export function headerOf(line: string): { names: string[]; separator: string } {
 export async function csvTrajectories(
   chunks: Chunks,
   zone: string | null,
-  asked?: CsvColumns,
-): Promise<Found> {
+  chosen?: CsvColumns,
+): Promise<Extracted> {
   const trajectories = new Map<string, (TrackPoint | null)[]>();
   let read: ((fields: readonly string[]) => void) | undefined;
   let separator = ",";
@@ -70,17 +70,17 @@ export async function csvTrajectories(
     if (read === undefined) {
       const header = headerOf(row);
       separator = header.separator;
-      read = rowReader(header.names, trajectories, zone, asked);
+      read = rowReader(header.names, trajectories, zone, chosen);
     } else if (row.trim() !== "") {
       read(fieldsOf(row, separator) ?? []);
     }
   }
-  return together(
+  return combined(
     [...trajectories.values()].map((points) => {
-      const { trajectories: kept, leftOut } = oneTrajectory(points);
-      const [only] = kept;
+      const { trajectories: valid, leftOut } = oneTrajectory(points);
+      const [only] = valid;
       const isTimed = only !== undefined && only[0]!.momentUs !== null;
-      return { trajectories: isTimed ? [ordered(only as readonly Fix[])] : kept, leftOut };
+      return { trajectories: isTimed ? [ordered(only as readonly Fix[])] : valid, leftOut };
     }),
   );
 }
@@ -89,9 +89,9 @@ function rowReader(
   names: readonly string[],
   trajectories: Map<string, (TrackPoint | null)[]>,
   zone: string | null,
-  asked?: CsvColumns,
+  chosen?: CsvColumns,
 ): (fields: readonly string[]) => void {
-  const columns = asked ?? knownColumns(names);
+  const columns = chosen ?? knownColumns(names);
   const at = (name?: string) => (name === undefined ? -1 : names.indexOf(name));
   const [lat, lng, time, trajectory] = [
     columns?.lat,
@@ -115,14 +115,14 @@ function moment(text: string | undefined, zone: string | null): Instant | null {
   return since1970(count, Math.abs(count) < SECONDS_BELOW ? 1e6 : 1e3);
 }
 
-/** A field in quotes may hold the ends of lines. */
-async function* wholeRows(each: AsyncIterable<string>): AsyncGenerator<string> {
+/** Joins lines to rows: a field in quotes may contain line breaks. */
+async function* wholeRows(lines: AsyncIterable<string>): AsyncGenerator<string> {
   let row = "";
   let isOpen = false;
-  for await (const line of each) {
+  for await (const line of lines) {
     row = isOpen ? `${row}\n${line}` : line;
     if (line.split('"').length % 2 === 0) isOpen = !isOpen;
-    // Nothing that follows a quote without end is a row; the file is not refused for it.
+    // An unclosed quote swallows the rest of the file, which is then ignored, not refused.
     if (isOpen && row.length > 1 << 20) return;
     if (!isOpen) yield row;
   }
@@ -132,11 +132,11 @@ async function* wholeRows(each: AsyncIterable<string>): AsyncGenerator<string> {
 function fieldsOf(row: string, separator: string): string[] | null {
   if (!row.includes('"')) return row.split(separator);
   const field = new RegExp(`(?:"((?:[^"]|"")*)"|([^"${separator}]*))(${separator}|$)`, "y");
-  const found: string[] = [];
+  const fields: string[] = [];
   for (;;) {
     const next = field.exec(row);
     if (next === null) return null;
-    found.push(next[1] === undefined ? next[2]! : next[1].replaceAll('""', '"'));
-    if (next[3] === "") return found;
+    fields.push(next[1] === undefined ? next[2]! : next[1].replaceAll('""', '"'));
+    if (next[3] === "") return fields;
   }
 }

@@ -1,8 +1,8 @@
 /**
- * What a file is, by what is in it: names are localised, changed and wrong.
+ * Detects the kind of a file from its content, because file names are translated or wrong.
  *
- * Only its beginning is looked at, or as much of a JSON object as stands before a telling name.
- * What is passed over on the way is not parsed. Restates `nomadp.formats.detection`.
+ * Reads only the beginning of the file, or a JSON object up to the first name that identifies it.
+ * Skipped values are not parsed. Restates `nomadp.formats.detection`.
  */
 
 import { headerOf, knownColumns } from "./csv.js";
@@ -27,8 +27,8 @@ export type ImportKind =
 const RECORDED = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}[^\t\n]{0,8}\t[^\t\n]{1,40}\t/;
 const SEGMENT = ["startTime", "endTime", "visit", "activity", "timelinePath", "timelineMemory"];
 const RECORD = ["latitudeE7", "timestampMs", "deviceTag"];
-const LOOKED_AT = 1000;
-const TELLING: Readonly<Record<string, ImportKind>> = {
+const ELEMENTS_MAX = 1000;
+const KIND_OF_MEMBER: Readonly<Record<string, ImportKind>> = {
   semanticSegments: "timeline",
   rawSignals: "timeline",
   timelineObjects: "month",
@@ -36,7 +36,7 @@ const TELLING: Readonly<Record<string, ImportKind>> = {
   _type: "owntracks",
 };
 
-/** The kind of a file; null of what has no signature; refused if it is known not to be read. */
+/** The kind of a file; null if unknown. Throws for known kinds that cannot be imported. */
 export async function detected(source: Source): Promise<ImportKind | null> {
   const head = await headOf(source);
   if (startsWith(head.subarray(8), 0x2e, 0x46, 0x49, 0x54)) throw new ImportRefused("fit");
@@ -50,7 +50,7 @@ export async function detected(source: Source): Promise<ImportKind | null> {
       await stream.close();
     }
   }
-  // XML in UTF-16 says so in its first two bytes; one of them alone may begin a picture.
+  // XML in UTF-16 begins with a byte order mark. One of its bytes alone may begin an image.
   const isWide = startsWith(head, 0xfe, 0xff) || startsWith(head, 0xff, 0xfe);
   if (text.startsWith("<") || isWide) return xmlKind(source);
   const { names } = headerOf(text.split(/\r?\n/, 1)[0]!);
@@ -67,7 +67,7 @@ async function xmlKind(source: Source): Promise<ImportKind> {
 async function jsonKind(stream: JsonStream): Promise<ImportKind> {
   if ((await stream.peek()) === "[") return arrayKind(stream);
   for await (const name of stream.members()) {
-    if (Object.hasOwn(TELLING, name)) return TELLING[name]!;
+    if (Object.hasOwn(KIND_OF_MEMBER, name)) return KIND_OF_MEMBER[name]!;
     if (name === "timelineEdits") throw new ImportRefused("timeline-edits");
     if (name === "type" && (await stream.peek()) === '"') {
       const kind = await stream.value();
@@ -83,24 +83,24 @@ async function jsonKind(stream: JsonStream): Promise<ImportKind> {
 
 async function arrayKind(stream: JsonStream): Promise<ImportKind> {
   for await (const element of stream.elements()) {
-    const found = loose(element);
-    if (found !== null && "_type" in found) return "owntracks";
-    if (found !== null && SEGMENT.some((name) => name in found)) return "timeline";
+    const members = loose(element);
+    if (members !== null && "_type" in members) return "owntracks";
+    if (members !== null && SEGMENT.some((name) => name in members)) return "timeline";
     throw new ImportRefused("unknown-json");
   }
-  return "timeline"; // an empty one
+  return "timeline"; // an empty array
 }
 
-/** The first entries may lack what others have. */
+/** Reads several elements, because the first ones may lack the members that identify the kind. */
 async function locationsKind(stream: JsonStream): Promise<ImportKind> {
   let count = 0;
   for await (const element of stream.elements()) {
-    const found = loose(element);
-    if (member(found, "type") === "Feature") return "overland";
-    if (found !== null && RECORD.some((name) => name in found)) return "records";
+    const members = loose(element);
+    if (member(members, "type") === "Feature") return "overland";
+    if (members !== null && RECORD.some((name) => name in members)) return "records";
     count += 1;
-    if (count > LOOKED_AT) break;
+    if (count > ELEMENTS_MAX) break;
   }
-  if (count === 0) return "records"; // an empty one
+  if (count === 0) return "records"; // an empty array
   throw new ImportRefused("unknown-json");
 }

@@ -1,17 +1,17 @@
 /**
- * One person's history: places with their moments, as importers find them.
+ * Fixes: points with times, as importers extract them.
  *
- * Restates `nomadp.formats.fixes`. Moments are whole microseconds since 1970, in UTC and as the
- * clock showed where it was: below 2^53 until the year 2200.
+ * Restates `nomadp.formats.fixes`. Times are whole microseconds since 1970, in UTC and in local
+ * time. Until the year 2200 they are below 2^53, so numbers are exact.
  */
 
 import { type LatLng, onEarth } from "../geometry.js";
 
-/** The year 2200: what a clock says beyond is a mistake. */
+/** The year 2200: later times are mistakes. */
 const LATEST_US = 7_258_118_400_000_000;
-const FAR_OFFSET_MINUTES = 18 * 60;
+const OFFSET_MAX_MINUTES = 18 * 60;
 const MINUTE_US = 60_000_000;
-/** Some old files have E7 numbers that ran over: they are so much too large. */
+/** Some old files have E7 coordinates that overflowed 32 bits, and are too large by this. */
 const WRAP = 2 ** 32;
 
 const DECIMAL = "[-+]?[0-9]+(?:\\.[0-9]+)?(?:[eE][-+]?[0-9]+)?";
@@ -24,67 +24,73 @@ const MOMENT =
 
 export interface Instant {
   readonly momentUs: number;
-  /** What the clock showed. */
+  /** The local time, as if it were UTC. */
   readonly localUs: number;
 }
 
-/** A place at a moment. */
+/** A point with a time. */
 export interface Fix extends LatLng, Instant {}
 
-/** A point of a trajectory; without a time where the file has none. */
+/** A point of a trajectory. Its times are null if the file has none. */
 export interface TrackPoint extends LatLng {
   readonly momentUs: number | null;
   readonly localUs: number | null;
 }
 
-/** A finite number, also one written as text. */
+/** A finite number, or text that denotes one; otherwise null. */
 export function number(value: unknown): number | null {
-  const found = typeof value === "string" && NUMBER.test(value) ? Number(value) : value;
-  return typeof found === "number" && Number.isFinite(found) ? found : null;
+  const parsed = typeof value === "string" && NUMBER.test(value) ? Number(value) : value;
+  return typeof parsed === "number" && Number.isFinite(parsed) ? parsed : null;
 }
 
-/** Two numbers, if they are degrees; a longitude beyond the date line is wrapped. */
+/** The point at these degrees; null if they are none. Longitudes are wrapped. */
 export function place(lat: unknown, lng: unknown): LatLng | null {
   return onEarth(number(lat), number(lng));
 }
 
-/** From `40.7128°, -74.006°` or `geo:40.7128,-74.006`; a third number is a height. */
+/** A point from `40.7128°, -74.006°` or `geo:40.7128,-74.006`; a third number is an altitude. */
 export function textPlace(value: unknown): LatLng | null {
-  const written = typeof value === "string" ? PLACE.exec(value) : null;
-  return written && place(written[1], written[2]);
+  const match = typeof value === "string" ? PLACE.exec(value) : null;
+  return match && place(match[1], match[2]);
 }
 
-/** From ten-millionths of a degree. */
+/** A point from ten-millionths of a degree. */
 export function e7Place(lat: unknown, lng: unknown): LatLng | null {
   return place(e7(lat, 90), e7(lng, 180));
 }
 
 function e7(value: unknown, limit: number): number | null {
-  const found = number(value);
-  return found && (found > limit * 1e7 ? found - WRAP : found) / 1e7;
+  const e7 = number(value);
+  return e7 && (e7 > limit * 1e7 ? e7 - WRAP : e7) / 1e7;
 }
 
-/** From ISO 8601 text; `zone` is for text without one, `offsetMinutes` is of the clock. */
+/**
+ * A time from ISO 8601 text. `zone` is for text without an offset; `offsetMinutes` overrides the
+ * offset of the local time.
+ */
 export function instant(
   value: unknown,
   zone: string | null = null,
   offsetMinutes?: unknown,
 ): Instant | null {
-  const written = typeof value === "string" ? MOMENT.exec(value) : null;
-  if (written === null) return null;
-  const [year, month, day, hour, minute] = written.slice(1, 6).map(Number) as number[];
-  const second = Number(written[6] ?? 0);
-  const shown = new Date(Date.UTC(year!, month! - 1, day, hour, minute, second));
-  const text = shown.toISOString().slice(0, 16).replace("T", " ");
+  const match = typeof value === "string" ? MOMENT.exec(value) : null;
+  if (match === null) return null;
+  const [year, month, day, hour, minute] = match.slice(1, 6).map(Number) as number[];
+  const second = Number(match[6] ?? 0);
+  const local = new Date(Date.UTC(year!, month! - 1, day, hour, minute, second));
+  // Date.UTC accepts February 30th: refuse what it had to change.
+  const text = local.toISOString().slice(0, 16).replace("T", " ");
   if (text !== (value as string).slice(0, 16).replace("T", " ") || second > 59) return null;
-  const rest = Number((written[7] ?? "").padEnd(6, "0").slice(0, 6));
-  const localUs = shown.getTime() * 1000 + rest;
-  const offsetUs = written[8] === undefined ? zoneOffset(localUs, zone) : offsetOf(written[8]);
+  const fractionUs = Number((match[7] ?? "").padEnd(6, "0").slice(0, 6));
+  const localUs = local.getTime() * 1000 + fractionUs;
+  const offsetUs = match[8] === undefined ? zoneOffset(localUs, zone) : offsetOf(match[8]);
   if (offsetUs === null) return null;
-  const said = number(offsetMinutes);
-  const clock =
-    said !== null && Math.abs(said) <= FAR_OFFSET_MINUTES ? said * MINUTE_US : offsetUs;
-  return plausible(localUs - offsetUs, clock);
+  const minutes = number(offsetMinutes);
+  const clockOffsetUs =
+    minutes !== null && Math.abs(minutes) <= OFFSET_MAX_MINUTES
+      ? minutes * MINUTE_US
+      : offsetUs;
+  return plausible(localUs - offsetUs, clockOffsetUs);
 }
 
 function offsetOf(text: string): number | null {
@@ -94,15 +100,17 @@ function offsetOf(text: string): number | null {
   return (text.startsWith("-") ? -1 : 1) * (60 * hours + minutes) * MINUTE_US;
 }
 
-/** How far the clocks of a zone were ahead when they showed this. */
+/** The UTC offset of a zone at a local time. */
 function zoneOffset(localUs: number, zone: string | null): number | null {
   if (zone === null) return null;
-  const first = localUs - aheadUs(localUs, zone);
-  return aheadUs(first, zone);
+  // Two steps: the offset at the wrong moment gives a better moment, near a change of the clocks.
+  const approximateUs = localUs - aheadUs(localUs, zone);
+  return aheadUs(approximateUs, zone);
 }
 
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
+/** The UTC offset of a zone at a moment. */
 function aheadUs(momentUs: number, zone: string): number {
   const clock =
     clocks.get(zone) ??
@@ -121,15 +129,15 @@ function aheadUs(momentUs: number, zone: string): number {
   const parts = clock.formatToParts(seconds * 1000);
   const part = (name: string) => Number(parts.find(({ type }) => type === name)?.value);
   const day = [part("year"), part("month") - 1, part("day")] as const;
-  const shown = Date.UTC(...day, part("hour"), part("minute"), part("second")) / 1000;
-  return (shown - seconds) * 1e6;
+  const local = Date.UTC(...day, part("hour"), part("minute"), part("second")) / 1000;
+  return (local - seconds) * 1e6;
 }
 
-/** From a number of seconds (`unitUs` is a million) or milliseconds (a thousand); UTC. */
+/** A UTC time from a number of seconds (`unitUs` is a million) or milliseconds (a thousand). */
 export function since1970(value: unknown, unitUs: number): Instant | null {
-  const found = number(value);
-  if (found === null || Math.abs(found) * unitUs > LATEST_US) return null;
-  return plausible(Math.floor(found * unitUs), 0);
+  const count = number(value);
+  if (count === null || Math.abs(count) * unitUs > LATEST_US) return null;
+  return plausible(Math.floor(count * unitUs), 0);
 }
 
 function plausible(momentUs: number, offsetUs: number): Instant | null {
@@ -137,7 +145,7 @@ function plausible(momentUs: number, offsetUs: number): Instant | null {
   return { momentUs, localUs: momentUs + offsetUs };
 }
 
-/** The same, so much later. */
+/** The time `us` microseconds later. */
 export function later({ momentUs, localUs }: Instant, us: number): Instant {
   return { momentUs: momentUs + us, localUs: localUs + us };
 }
@@ -148,9 +156,9 @@ export function fixAt(at: Instant | null, where: LatLng | null): Fix | null {
 }
 
 /**
- * The first at the beginning, the last at the end, the others evenly between.
+ * Places at evenly spaced times: the first at the beginning, the last at the end.
  *
- * Without an end, all are at the beginning; nothing without a beginning.
+ * Without an end, all are at the beginning. Without a beginning, all are null.
  */
 export function spread(
   begin: Instant | null,
@@ -167,27 +175,27 @@ export function spread(
   );
 }
 
-/** In order of time, equal times in the order of the file; a place twice at a time once. */
+/** Fixes sorted by time, in a stable order, without duplicates of a place at the same time. */
 export function ordered(fixes: readonly Fix[]): Fix[] {
   const sorted = [...fixes].sort((a, b) => a.momentUs - b.momentUs);
-  const found: Fix[] = [];
-  let here = new Set<string>();
+  const distinct: Fix[] = [];
+  let places = new Set<string>();
   let moment = -1;
   for (const fix of sorted) {
     if (fix.momentUs !== moment) {
-      here = new Set();
+      places = new Set();
       moment = fix.momentUs;
     }
     const key = `${fix.lat + 0} ${fix.lng + 0}`;
-    if (!here.has(key)) found.push(fix);
-    here.add(key);
+    if (!places.has(key)) distinct.push(fix);
+    places.add(key);
   }
-  return found;
+  return distinct;
 }
 
 export type Entries = AsyncIterable<Fix | null>;
 
-/** A value that may be an object, to look into. */
+/** An object of a JSON file whose members are unchecked, or null. */
 export type Loose = { readonly [name: string]: unknown } | null;
 
 export function loose(value: unknown): Loose {
@@ -195,10 +203,10 @@ export function loose(value: unknown): Loose {
   return isMap ? (value as Loose) : null;
 }
 
-/** What an object holds under its own name. */
+/** The value of a member of an object; undefined if there is none. */
 export function member(value: unknown, name: string): unknown {
-  const found = loose(value);
-  return found !== null && Object.hasOwn(found, name) ? found[name] : undefined;
+  const members = loose(value);
+  return members !== null && Object.hasOwn(members, name) ? members[name] : undefined;
 }
 
 export function listed(value: unknown): readonly unknown[] {

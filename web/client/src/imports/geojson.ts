@@ -1,8 +1,8 @@
 /**
- * GeoJSON (RFC 7946): a LineString is a trajectory, Points with times are one history.
+ * GeoJSON (RFC 7946): a LineString is a trajectory; all Points with times are one history.
  *
- * Times of a line stand in the property `times` or `coordTimes`, or as the fourth number of its
- * positions, in seconds since 1970; that of a Point in `datetime`, `timestamp` or `time`.
+ * The times of a line are in its property `times` or `coordTimes`, or in the fourth number of its
+ * positions, in seconds since 1970. The time of a Point is in `datetime`, `timestamp` or `time`.
  */
 
 import {
@@ -17,7 +17,7 @@ import {
   since1970,
   type TrackPoint,
 } from "./fixes.js";
-import { type Found, oneTrajectory, together, untimed } from "./found.js";
+import { type Extracted, oneTrajectory, combined, untimed } from "./extracted.js";
 import type { JsonStream } from "./json_stream.js";
 
 const SECOND_US = 1_000_000;
@@ -27,26 +27,26 @@ const TIME = ["datetime", "timestamp", "time"];
 export async function geojsonTrajectories(
   stream: JsonStream,
   zone: string | null,
-): Promise<Found> {
-  const found = new Features(zone);
-  const whole: Record<string, unknown> = {};
+): Promise<Extracted> {
+  const features = new Features(zone);
+  const single: Record<string, unknown> = {};
   let isCollection = false;
   for await (const name of stream.members()) {
     if (name === "features") {
       isCollection = true;
-      for await (const feature of stream.elements()) found.add(feature);
+      for await (const feature of stream.elements()) features.add(feature);
     } else if (name === "geometry" || name === "properties") {
-      whole[name] = await stream.value();
+      single[name] = await stream.value();
     } else {
       await stream.skip();
     }
   }
-  if (!isCollection) found.add(whole);
-  return found.all();
+  if (!isCollection) features.add(single);
+  return features.all();
 }
 
 class Features {
-  readonly #lines: Found[] = [];
+  readonly #lines: Extracted[] = [];
   readonly #fixes: Fix[] = [];
   #leftOut = 0;
 
@@ -62,16 +62,16 @@ class Features {
     else this.#leftOut += 1;
   }
 
-  all(): Found {
+  all(): Extracted {
     const history = this.#fixes.length ? [ordered(this.#fixes)] : [];
-    return together([...this.#lines, { trajectories: history, leftOut: this.#leftOut }]);
+    return combined([...this.#lines, { trajectories: history, leftOut: this.#leftOut }]);
   }
 
   #line(positions: readonly unknown[], properties: unknown): void {
     const times = TIMES.map((name) => member(properties, name)).find(Array.isArray);
     const fits = times === undefined || times.length === positions.length;
-    const points = positions.map((each, k): TrackPoint | null => {
-      const [lng, lat, , seconds] = listed(each);
+    const points = positions.map((position, k): TrackPoint | null => {
+      const [lng, lat, , seconds] = listed(position);
       const where = place(lat, lng);
       const at = times === undefined ? since1970(seconds, SECOND_US) : this.#at(times[k]);
       return where && (fixAt(fits ? at : null, where) ?? untimed(where));
@@ -81,12 +81,12 @@ class Features {
 
   #point([lng, lat]: readonly unknown[], properties: unknown): void {
     const where = place(lat, lng);
-    const said = TIME.map((name) => member(properties, name)).find(
-      (each) => each !== undefined,
+    const time = TIME.map((name) => member(properties, name)).find(
+      (value) => value !== undefined,
     );
-    const fix = fixAt(this.#at(said), where);
+    const fix = fixAt(this.#at(time), where);
     if (fix !== null) this.#fixes.push(fix);
-    else if (where !== null && said === undefined) {
+    else if (where !== null && time === undefined) {
       this.#lines.push({ trajectories: [[untimed(where)]], leftOut: 0 });
     } else this.#leftOut += 1;
   }

@@ -1,14 +1,14 @@
-/** GPX 1.0 and 1.1: every track segment is a trajectory; waypoints and routes are passed over. */
+/** GPX 1.0 and 1.1: every track segment is a trajectory; waypoints and routes are skipped. */
 
 import { instant, place, type TrackPoint } from "./fixes.js";
-import { type Found, oneTrajectory, together, untimed } from "./found.js";
+import { type Extracted, oneTrajectory, combined, untimed } from "./extracted.js";
 import type { Chunks } from "./source.js";
 import { type Attributes, XmlStream } from "./xml_stream.js";
 
-export async function gpxTrajectories(chunks: Chunks, zone: string | null): Promise<Found> {
-  const found = new Gpx(zone);
-  for await (const _ of found.feed(chunks));
-  return together(found.segments.map(oneTrajectory));
+export async function gpxTrajectories(chunks: Chunks, zone: string | null): Promise<Extracted> {
+  const gpx = new Gpx(zone);
+  for await (const _ of gpx.feed(chunks));
+  return combined(gpx.segments.map(oneTrajectory));
 }
 
 class Gpx extends XmlStream {

@@ -1,14 +1,14 @@
 /**
- * What people can export of their own trajectories, read on their own device.
+ * Reads the location histories that people can export, on their own device.
  *
- * Known by content, never by name, also inside zip and gzip; streamed, and fit for a worker. An
- * entry that cannot be understood is left out and counted. No refusal quotes a file.
+ * The kind of a file is detected from its content, also inside zip and gzip. Files are streamed,
+ * and can be read in a worker. Entries that cannot be read are counted. Errors never quote a file.
  */
 
 import { type CsvColumns, csvTrajectories } from "./csv.js";
 import { detected, type ImportKind } from "./detection.js";
 import { type Entries, type Fix, ordered, type TrackPoint } from "./fixes.js";
-import { type Found, together } from "./found.js";
+import { type Extracted, combined } from "./extracted.js";
 import { geojsonTrajectories } from "./geojson.js";
 import { gpxTrajectories } from "./gpx.js";
 import { SPLIT_HOURS, splitAtGaps } from "./trajectories.js";
@@ -25,34 +25,36 @@ export type { CsvColumns, ImportKind, TrackPoint };
 export { ImportRefused, type ImportReason } from "./refused.js";
 export { byDay, type Day, hourOfWeek, SPLIT_HOURS, splitAtGaps } from "./trajectories.js";
 
-/** Of a file inside an archive, what is not passed over. */
+/** Errors of one file that make the whole archive unreadable. */
 const FATAL = ["bomb", "damaged-archive", "locked-archive"];
-/** Files that are trajectories already: they are split only if that is asked for. */
-const WHOLE: readonly ImportKind[] = ["gpx", "geojson"];
+/** Kinds whose trajectories are only split if `splitHours` is given. */
+const ALREADY_SPLIT: readonly ImportKind[] = ["gpx", "geojson"];
 
 export interface ImportOptions {
-  /** Gaps of more than so many hours begin a new trajectory; 3, and of GPX and GeoJSON none. */
+  /** Split at gaps longer than this (default: 3; no splitting for GPX and GeoJSON). */
   readonly splitHours?: number;
-  /** Read the raw signals of a Timeline, too. */
+  /** Also read the raw signals of a Google Timeline. */
   readonly rawSignals?: boolean;
-  /** Where the clock stood of times that name no zone, such as Europe/Berlin. */
+  /** The time zone of times without an offset, such as Europe/Berlin. */
   readonly timeZone?: string;
-  /** Of a table whose columns are not known by their names. */
+  /** The columns of a table, if their names are not recognised. */
   readonly columns?: CsvColumns;
-  /** Told how many bytes of the file were read, of its size; some are read twice. */
+  /** Called with the number of bytes read and the size of the file; some bytes are read twice. */
   readonly onProgress?: (bytes: number, size: number) => void;
 }
 
 export interface Imported {
   readonly kind: ImportKind | "zip";
   readonly trajectories: readonly (readonly TrackPoint[])[];
-  /** How many entries were not understood. */
+  /** The number of entries that could not be read. */
   readonly leftOut: number;
 }
 
 /**
- * The trajectories of a file that somebody chose: one at least, which has no point where the file has
- * no place. A file is refused for its form alone.
+ * Read the trajectories of a file. There is at least one; it is empty if the file has no points.
+ *
+ * Only the format of a file can make it throw, never its values: otherwise a missing report would
+ * reveal something about them.
  *
  * @throws ImportRefused
  */
@@ -65,60 +67,67 @@ export async function readTrajectories(
   const source = blobSource(file, progress);
   const head = await headOf(source);
   if (startsWith(head, 0x50, 0x4b, 3, 4) || startsWith(head, 0x50, 0x4b, 5, 6)) {
-    const found = await archived(await zippedFiles(file, progress), options);
-    return { kind: "zip", ...atLeastOne(found) };
+    const extracted = await readArchive(await zippedFiles(file, progress), options);
+    return { kind: "zip", ...atLeastOne(extracted) };
   }
   const unpacked = await gunzipped(source);
   const kind = (await detected(unpacked)) ?? (options.columns && "csv");
   if (kind === undefined) throw new ImportRefused("unknown");
-  return { kind, ...atLeastOne(await known(unpacked, kind, options)) };
+  return { kind, ...atLeastOne(await readKind(unpacked, kind, options)) };
 }
 
-/** A file of a known form is never refused for what it says: without any place, it is an empty trajectory. */
-function atLeastOne({ trajectories, leftOut }: Found): Found {
-  const some = trajectories.filter((trajectory) => trajectory.length);
-  return { trajectories: some.length ? some : [[]], leftOut };
+/** A file without points yields one empty trajectory, so that it can be reported like any other. */
+function atLeastOne({ trajectories, leftOut }: Extracted): Extracted {
+  const filled = trajectories.filter((trajectory) => trajectory.length);
+  return { trajectories: filled.length ? filled : [[]], leftOut };
 }
 
-/** The files of an archive that are read here; others are passed over. */
-async function archived(files: readonly Source[], options: ImportOptions): Promise<Found> {
-  const found: [Source, ImportKind][] = [];
+/** Read the files of an archive whose kind is known, and skip the others. */
+async function readArchive(
+  files: readonly Source[],
+  options: ImportOptions,
+): Promise<Extracted> {
+  const readable: [Source, ImportKind][] = [];
   const refusals: ImportRefused[] = [];
   for (const file of files) {
     try {
       const source = await gunzipped(file);
       const kind = await detected(source);
-      // A table has no signature: whether one is a history, nobody can say who was not asked.
-      if (kind !== null && kind !== "csv") found.push([source, kind]);
+      // A CSV file has no signature, so it may be something other than a history.
+      if (kind !== null && kind !== "csv") readable.push([source, kind]);
     } catch (error) {
       if (!(error instanceof ImportRefused) || FATAL.includes(error.reason)) throw error;
       refusals.push(error);
     }
   }
-  if (found.length === 0) {
+  if (readable.length === 0) {
     throw files.length === 1 && refusals[0] ? refusals[0] : new ImportRefused("empty-archive");
   }
-  // The months of an archive tell the same trajectories once more.
-  const hasRecords = found.some(([, kind]) => kind === "records");
-  const parts: Found[] = [];
-  for (const [source, kind] of found) {
-    if (!hasRecords || kind !== "month") parts.push(await known(source, kind, options));
+  // In an archive with Records.json, the monthly files contain the same trajectories again.
+  const hasRecords = readable.some(([, kind]) => kind === "records");
+  const parts: Extracted[] = [];
+  for (const [source, kind] of readable) {
+    if (!hasRecords || kind !== "month") parts.push(await readKind(source, kind, options));
   }
-  return together(parts);
+  return combined(parts);
 }
 
-async function known(source: Source, kind: ImportKind, options: ImportOptions): Promise<Found> {
+async function readKind(
+  source: Source,
+  kind: ImportKind,
+  options: ImportOptions,
+): Promise<Extracted> {
   const { trajectories, leftOut } = await trajectoriesOf(source, kind, options).catch(
     withoutPlaces,
   );
-  const hours = options.splitHours ?? (WHOLE.includes(kind) ? undefined : SPLIT_HOURS);
+  const hours = options.splitHours ?? (ALREADY_SPLIT.includes(kind) ? undefined : SPLIT_HOURS);
   const split = (points: readonly TrackPoint[]) =>
     hours === undefined ? [points] : splitAtGaps(points, hours);
   return { trajectories: trajectories.flatMap(split), leftOut };
 }
 
-/** How long an entry is depends on what it says: then there is no place, and no refusal. */
-function withoutPlaces(error: unknown): Found {
+/** Treat a file with an overlong entry as one without points: the length depends on its values. */
+function withoutPlaces(error: unknown): Extracted {
   if (error instanceof ImportRefused && error.reason === "too-large") {
     return { trajectories: [], leftOut: 1 };
   }
@@ -129,7 +138,7 @@ async function trajectoriesOf(
   source: Source,
   kind: ImportKind,
   options: ImportOptions,
-): Promise<Found> {
+): Promise<Extracted> {
   const { timeZone: zone = null, rawSignals = false, columns } = options;
   const chunks = source.chunks();
   if (kind === "kml") return kmlTrajectories(chunks, zone);
@@ -137,7 +146,7 @@ async function trajectoriesOf(
   if (kind === "csv") return csvTrajectories(chunks, zone, columns);
   if (kind === "recorded") return history(recordedFixes(chunks));
   const stream = new JsonStream(chunks);
-  const read = {
+  const readers = {
     timeline: () => history(timelineFixes(stream, zone, rawSignals)),
     records: () => history(recordFixes(stream, zone)),
     month: () => history(monthFixes(stream, zone)),
@@ -145,13 +154,13 @@ async function trajectoriesOf(
     owntracks: () => history(ownTracksFixes(stream)),
     geojson: () => geojsonTrajectories(stream, zone),
   };
-  const found = await read[kind]();
-  if (await stream.peek()) throw new ImportRefused("not-json"); // something follows the end
-  return found;
+  const extracted = await readers[kind]();
+  if (await stream.peek()) throw new ImportRefused("not-json"); // text after the end
+  return extracted;
 }
 
-/** One history in order of time, and how many entries were left out. */
-async function history(entries: Entries): Promise<Found> {
+/** One history, sorted by time, and the number of entries that were left out. */
+async function history(entries: Entries): Promise<Extracted> {
   const fixes: Fix[] = [];
   let leftOut = 0;
   for await (const fix of entries) {

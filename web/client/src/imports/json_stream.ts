@@ -1,14 +1,13 @@
 /**
- * JSON as it streams by: names of an object, elements of an array, one at a time.
+ * A streaming JSON reader: the members of an object or the elements of an array, one at a time.
  *
- * Only what is asked for becomes a value, and what is skipped is never parsed: its brackets and
- * quotes are counted, no more.
+ * Skipped values are never parsed; only their brackets and quotes are counted.
  */
 
 import { ImportRefused } from "./refused.js";
 import type { Chunks } from "./source.js";
 
-/** Characters of a single element. */
+/** The largest number of characters of a single element. */
 const LONGEST = 1 << 24;
 const SPACE = " \t\r\n";
 const QUOTE = 0x22;
@@ -18,7 +17,7 @@ const CLOSE = [0x7d, 0x5d];
 const CONSTANT = /\\.|"|-?\b(?:NaN|Infinity)\b/gs;
 const ENDS_PLAIN = /[\s,\]}]/g;
 
-/** A cursor in UTF-8, with or without a byte order mark. */
+/** A cursor in UTF-8 text, with or without a byte order mark. */
 export class JsonStream {
   readonly #chunks: AsyncIterator<Uint8Array>;
   readonly #decoder = new TextDecoder("utf-8", { fatal: true });
@@ -30,7 +29,7 @@ export class JsonStream {
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
-  /** The next character that is no space, left where it is; empty at the end. */
+  /** The next character that is not white space, without consuming it; empty at the end. */
   async peek(): Promise<string> {
     for (;;) {
       while (this.#at < this.#text.length) {
@@ -42,7 +41,7 @@ export class JsonStream {
     }
   }
 
-  /** The names in the object that comes next; read or skip each one's value in turn. */
+  /** The names in the next object. The caller must read or skip the value after each name. */
   async *members(): AsyncGenerator<string> {
     await this.#take("{");
     if ((await this.peek()) === "}") {
@@ -54,10 +53,10 @@ export class JsonStream {
       const name = (await this.value()) as string;
       await this.#take(":");
       yield name;
-    } while (await this.#goesOn("}"));
+    } while (await this.#hasNext("}"));
   }
 
-  /** The values in the array that comes next; nothing if it is no array. */
+  /** The values in the next array; if the next value is not an array, it is skipped. */
   async *elements(): AsyncGenerator<unknown> {
     if ((await this.peek()) !== "[") {
       await this.skip();
@@ -69,24 +68,24 @@ export class JsonStream {
       return;
     }
     do yield await this.value();
-    while (await this.#goesOn("]"));
+    while (await this.#hasNext("]"));
   }
 
-  /** The value that comes next. */
+  /** Parse the next value. */
   async value(): Promise<unknown> {
     const { end } = await this.#extent(true);
     const text = this.#text.slice(this.#at, end);
     this.#at = end;
-    const found = parsed(text) ?? parsed(withoutConstants(text));
-    if (found === undefined) throw new ImportRefused("not-json");
-    return found.value;
+    const result = parsed(text) ?? parsed(withoutConstants(text));
+    if (result === undefined) throw new ImportRefused("not-json");
+    return result.value;
   }
 
-  /** Pass over the value that comes next without parsing it; whether it held others. */
+  /** Skip the next value without parsing it; true if it contained other values. */
   async skip(): Promise<boolean> {
-    const { end, heldOthers } = await this.#extent(false);
+    const { end, isNested } = await this.#extent(false);
     this.#at = end;
-    return heldOthers;
+    return isNested;
   }
 
   /** Stop reading. */
@@ -94,8 +93,8 @@ export class JsonStream {
     await this.#chunks.return?.();
   }
 
-  /** Where the value that comes next ends; what is not kept is dropped on the way. */
-  async #extent(isKept: boolean): Promise<{ end: number; heldOthers: boolean }> {
+  /** Find the end of the next value. If it is not kept, its text is dropped on the way. */
+  async #extent(isKept: boolean): Promise<{ end: number; isNested: boolean }> {
     const first = await this.peek();
     if (!'{["'.includes(first) || first === "") return this.#plainExtent();
     let [depth, marks, inText, escaped, k] = [0, 0, false, false, this.#at];
@@ -115,8 +114,8 @@ export class JsonStream {
         } else if (CLOSE.includes(code)) {
           depth -= 1;
         }
-        const closed = depth === 0 && !inText && !escaped;
-        if (closed) return { end: k + 1, heldOthers: marks > 1 };
+        const isClosed = depth === 0 && !inText && !escaped;
+        if (isClosed) return { end: k + 1, isNested: marks > 1 };
       }
       if (!isKept) this.#at = k;
       const seen = k - this.#at;
@@ -126,18 +125,18 @@ export class JsonStream {
   }
 
   /** A number, true, false or null. */
-  async #plainExtent(): Promise<{ end: number; heldOthers: boolean }> {
+  async #plainExtent(): Promise<{ end: number; isNested: boolean }> {
     for (;;) {
       ENDS_PLAIN.lastIndex = this.#at;
-      const found = ENDS_PLAIN.exec(this.#text);
-      if (found !== null) return { end: found.index, heldOthers: false };
+      const match = ENDS_PLAIN.exec(this.#text);
+      if (match !== null) return { end: match.index, isNested: false };
       if (this.#text.length - this.#at > LONGEST) throw new ImportRefused("too-large");
-      if (!(await this.#more())) return { end: this.#text.length, heldOthers: false };
+      if (!(await this.#more())) return { end: this.#text.length, isNested: false };
     }
   }
 
-  /** Whether another one follows. */
-  async #goesOn(closing: string): Promise<boolean> {
+  /** Consume a comma or the closing bracket; true if it is a comma. */
+  async #hasNext(closing: string): Promise<boolean> {
     const mark = await this.peek();
     if (mark !== "," && mark !== closing) throw new ImportRefused("not-json");
     this.#at += 1;
@@ -154,7 +153,7 @@ export class JsonStream {
     if (!(await this.#more())) throw new ImportRefused("not-json");
   }
 
-  /** Read on; false where there is no more. */
+  /** Read the next chunk; false at the end of the file. */
   async #more(): Promise<boolean> {
     if (this.#ended) return false;
     const { done = false, value } = await this.#chunks.next();
@@ -165,7 +164,7 @@ export class JsonStream {
   }
 }
 
-/** Of what is no JSON nothing, and no cause either, which would quote the file. */
+/** The value of JSON text; undefined if it is invalid. The cause is dropped: it quotes the file. */
 function parsed(text: string): { value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) as unknown };
@@ -175,8 +174,8 @@ function parsed(text: string): { value: unknown } | undefined {
 }
 
 /**
- * With null for NaN and Infinity, which JSON does not have: some programs write them for no
- * number. Whether a file has them depends on its values, so they must not refuse it.
+ * Replace NaN and Infinity by null. JSON does not have them, but some programs write them for
+ * missing numbers. They depend on the values of a file, so they must not make it unreadable.
  */
 function withoutConstants(text: string): string {
   let inText = false;
@@ -186,7 +185,7 @@ function withoutConstants(text: string): string {
   });
 }
 
-/** The characters of the next bytes; of what is left, at the end. */
+/** The characters of the next bytes; at the end, of the remaining bytes. */
 export function decoded(decoder: TextDecoder, chunk: Uint8Array | undefined): string {
   try {
     return decoder.decode(chunk, { stream: chunk !== undefined });

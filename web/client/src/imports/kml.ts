@@ -1,13 +1,13 @@
 /**
  * KML: tracks (`gx:Track`), and placemarks of points and lines with a time.
  *
- * Restates `nomadp.formats.kml`. Every track is a trajectory of its own; placemarks with a time make
- * one more. Lines without any time are trajectories only where the whole file has no time.
+ * Restates `nomadp.formats.kml`. Every track is a trajectory; all placemarks with a time form one
+ * more. Lines without a time are only used if the whole file has no time.
  */
 
 import type { LatLng } from "../geometry.js";
 import { type Fix, fixAt, type Instant, instant, ordered, place, spread } from "./fixes.js";
-import { type Found, untimed } from "./found.js";
+import { type Extracted, untimed } from "./extracted.js";
 import type { Chunks } from "./source.js";
 import { XmlStream } from "./xml_stream.js";
 
@@ -18,28 +18,28 @@ const TIMES: Record<string, readonly string[]> = {
   end: ["TimeSpan"],
 };
 
-export async function kmlTrajectories(chunks: Chunks, zone: string | null): Promise<Found> {
-  const found = new Kml(zone);
-  for await (const _ of found.feed(chunks));
+export async function kmlTrajectories(chunks: Chunks, zone: string | null): Promise<Extracted> {
+  const kml = new Kml(zone);
+  for await (const _ of kml.feed(chunks));
   const trajectories = [];
-  let leftOut = found.leftOut;
-  for (const fixes of [...found.tracks.map(trackFixes), found.timed]) {
-    const known = fixes.filter((fix) => fix !== null);
-    leftOut += fixes.length - known.length;
-    if (known.length) trajectories.push(ordered(known));
+  let leftOut = kml.leftOut;
+  for (const fixes of [...kml.tracks.map(trackFixes), kml.timed]) {
+    const valid = fixes.filter((fix) => fix !== null);
+    leftOut += fixes.length - valid.length;
+    if (valid.length) trajectories.push(ordered(valid));
   }
-  if (trajectories.length) return { trajectories, leftOut: leftOut + found.lines.length };
-  return { trajectories: found.lines.map((line) => line.map(untimed)), leftOut };
+  if (trajectories.length) return { trajectories, leftOut: leftOut + kml.lines.length };
+  return { trajectories: kml.lines.map((line) => line.map(untimed)), leftOut };
 }
 
-/** Times and places, which come apart and belong together by their order. */
+/** Times and places of a track, which are separate lists in the same order. */
 interface Track {
   readonly times: (Instant | null)[];
   readonly places: (LatLng | null)[];
 }
 
 function trackFixes({ times, places }: Track): (Fix | null)[] {
-  if (times.length !== places.length) return [null]; // whose time is whose, nobody can say
+  if (times.length !== places.length) return [null]; // times cannot be matched to places
   return times.map((at, k) => fixAt(at, places[k]!));
 }
 
@@ -79,9 +79,9 @@ class Kml extends XmlStream {
       if (parent === "Track") this.tracks.at(-1)!.times.push(at);
       else this.#mark[name as "when" | "begin" | "end"] = at;
     } else if (name === "coord" && parent === "Track") {
-      this.tracks.at(-1)!.places.push(position(words(text)));
+      this.tracks.at(-1)!.places.push(position(fields(text)));
     } else if (name === "coordinates" && COORDINATES.includes(parent)) {
-      this.#mark.shapes.push([parent, words(text).map((each) => position(each.split(",")))]);
+      this.#mark.shapes.push([parent, fields(text).map((field) => position(field.split(",")))]);
     } else if (name === "Placemark") {
       this.#finish();
     }
@@ -89,13 +89,13 @@ class Kml extends XmlStream {
 
   #finish(): void {
     const { when, begin, end, shapes } = this.#mark;
-    const first = when ?? begin;
+    const start = when ?? begin;
     for (const [kind, places] of shapes) {
       const line = places.filter((where) => where !== null);
-      if (first !== null) {
-        // A point of a span of time is a visit: there when it begins and when it ends.
-        const twice = kind === "Point" && end !== null;
-        this.timed.push(...spread(first, end, twice ? [...places, ...places] : places));
+      if (start !== null) {
+        // A point with a time span is a visit: one fix at its begin and one at its end.
+        const isVisit = kind === "Point" && end !== null;
+        this.timed.push(...spread(start, end, isVisit ? [...places, ...places] : places));
       } else if (kind === "LineString" && line.length) {
         this.lines.push(line);
       } else {
@@ -109,11 +109,11 @@ function placemark(): Placemark {
   return { when: null, begin: null, end: null, shapes: [] };
 }
 
-function words(text: string): string[] {
+function fields(text: string): string[] {
   return text.trim() === "" ? [] : text.trim().split(/\s+/);
 }
 
-/** Longitude before latitude, and perhaps a height. */
+/** Longitude, latitude and optionally altitude. */
 function position(texts: readonly string[]): LatLng | null {
   return texts.length === 2 || texts.length === 3 ? place(texts[1], texts[0]) : null;
 }

@@ -1,4 +1,4 @@
-/** Text by lines, as it streams by. */
+/** A streaming reader of text lines. */
 
 import { decoded } from "./json_stream.js";
 import { ImportRefused } from "./refused.js";
@@ -6,7 +6,7 @@ import type { Chunks } from "./source.js";
 
 const LONGEST = 1 << 24;
 
-/** Without what ends them; a byte order mark is passed over. */
+/** The lines without their line ends; a byte order mark is skipped. */
 export async function* lines(chunks: Chunks): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let rest = "";

@@ -22,12 +22,12 @@ import type { JsonStream } from "./json_stream.js";
 
 const MILLISECOND_US = 1000;
 
-/** Of Records.json, at any size. */
+/** The fixes of Records.json, at any size. */
 export async function* recordFixes(stream: JsonStream, zone: string | null): Entries {
   for await (const name of stream.members()) {
     if (name === "locations") {
-      for await (const each of stream.elements()) {
-        yield fixAt(when(each, "timestamp", zone), where(each));
+      for await (const record of stream.elements()) {
+        yield fixAt(when(record, "timestamp", zone), where(record));
       }
     } else {
       await stream.skip();
@@ -35,21 +35,21 @@ export async function* recordFixes(stream: JsonStream, zone: string | null): Ent
   }
 }
 
-/** Of one month. */
+/** The fixes of one monthly file. */
 export async function* monthFixes(stream: JsonStream, zone: string | null): Entries {
   for await (const name of stream.members()) {
     if (name === "timelineObjects") {
-      for await (const each of stream.elements()) yield* objectFixes(each, zone);
+      for await (const object of stream.elements()) yield* objectFixes(object, zone);
     } else {
       await stream.skip();
     }
   }
 }
 
-/** A visit when it begins and ends; an activity's ends and what is known between. */
-function* objectFixes(each: unknown, zone: string | null): Generator<Fix | null> {
-  const visit = filled(member(each, "placeVisit"));
-  const activity = filled(member(each, "activitySegment"));
+/** A visit has a fix at its begin and its end; an activity also has its known path in between. */
+function* objectFixes(object: unknown, zone: string | null): Generator<Fix | null> {
+  const visit = filled(member(object, "placeVisit"));
+  const activity = filled(member(object, "activitySegment"));
   if (visit !== null) {
     const there =
       where(member(visit, "location")) ??
@@ -63,17 +63,20 @@ function* objectFixes(each: unknown, zone: string | null): Generator<Fix | null>
     const timed = listed(member(member(activity, "simplifiedRawPath"), "points")).map((point) =>
       fixAt(when(point, "timestamp", zone), where(point)),
     );
-    const known = timed.some((fix) => fix !== null);
-    const way = known ? [] : listed(member(member(activity, "waypointPath"), "waypoints"));
-    yield* spread(...endsOf(activity, zone), [from!, ...way.map(where), to!]);
+    const hasTimes = timed.some((fix) => fix !== null);
+    const waypoints = hasTimes
+      ? []
+      : listed(member(member(activity, "waypointPath"), "waypoints"));
+    yield* spread(...endsOf(activity, zone), [from!, ...waypoints.map(where), to!]);
     yield* timed;
   }
   if (visit === null && activity === null) yield null;
 }
 
+/** An object that has members; otherwise null. */
 function filled(value: unknown): unknown {
-  const found = loose(value);
-  return found !== null && Object.keys(found).length > 0 ? found : null;
+  const members = loose(value);
+  return members !== null && Object.keys(members).length > 0 ? members : null;
 }
 
 function endsOf(whole: unknown, zone: string | null): [Instant | null, Instant | null] {
@@ -81,17 +84,18 @@ function endsOf(whole: unknown, zone: string | null): [Instant | null, Instant |
   return [when(duration, "startTimestamp", zone), when(duration, "endTimestamp", zone)];
 }
 
-/** Under its name as text, or under its name and Ms as a number. */
-function when(found: unknown, name: string, zone: string | null): Instant | null {
+/** The time in the member `name` as text, or in `name` + "Ms" as a number. */
+function when(object: unknown, name: string, zone: string | null): Instant | null {
   return (
-    instant(member(found, name), zone) ?? since1970(member(found, `${name}Ms`), MILLISECOND_US)
+    instant(member(object, name), zone) ??
+    since1970(member(object, `${name}Ms`), MILLISECOND_US)
   );
 }
 
-/** Paths say latE7 where places say latitudeE7. */
-function where(found: unknown): LatLng | null {
+/** The point of an object: places have latitudeE7, paths have latE7. */
+function where(object: unknown): LatLng | null {
   return (
-    e7Place(member(found, "latitudeE7"), member(found, "longitudeE7")) ??
-    e7Place(member(found, "latE7"), member(found, "lngE7"))
+    e7Place(member(object, "latitudeE7"), member(object, "longitudeE7")) ??
+    e7Place(member(object, "latE7"), member(object, "lngE7"))
   );
 }

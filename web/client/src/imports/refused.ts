@@ -1,8 +1,8 @@
 /**
  * Why an export cannot be read: a stable code, and a sentence that never quotes the file.
  *
- * The words are those of `nomadp.formats.unreadable`; tests/imports holds files for them. There is
- * none for a file without places: on a device that must not decide whether a report is made.
+ * The sentences are those of `nomadp.formats.unreadable`; tests/imports has a file for each. A file
+ * without points is not refused: on a device, that must not decide whether a report is made.
  */
 
 import { SchemaError } from "../errors.js";
@@ -36,7 +36,7 @@ const REASONS = {
 
 export type ImportReason = keyof typeof REASONS;
 
-/** A file that is refused; it is never quoted. Its code is the reason, with underscores. */
+/** The file cannot be imported. The message never quotes it; the code is the reason with underscores. */
 export class ImportRefused extends SchemaError {
   constructor(readonly reason: ImportReason) {
     super(`the file ${REASONS[reason]}`, { code: reason.replaceAll("-", "_") });

@@ -1,21 +1,21 @@
-/** Bytes that can be read from their beginning, as often as wanted; and gzip. */
+/** Byte sources that can be read repeatedly, and decompression with limits. */
 
 import { ImportRefused } from "./refused.js";
 
 const HEAD_BYTES = 4096;
-/** Packed bytes are given to the platform in pieces of this size, of which up to 8 MB can come out. */
+/** Size of the compressed pieces passed to the platform; each can expand to up to 8 MB. */
 const PIECE_BYTES = 8192;
-/** So much may come out of anything. */
-const ALWAYS_BYTES = 16_000_000;
-const MOST_BYTES = 4_000_000_000;
-const MOST_TIMES = 200;
+/** Any source may expand to this size; beyond, the ratio is limited, too. */
+const UNPACKED_ALWAYS = 16_000_000;
+const UNPACKED_MAX = 4_000_000_000;
+const RATIO_MAX = 200;
 
 export type Chunks = AsyncIterable<Uint8Array>;
-/** How many bytes of a file were read. */
+/** Called with the number of bytes that were read of a file. */
 export type Progress = (bytes: number) => void;
 
 export interface Source {
-  /** Packed, if it is. */
+  /** The number of bytes, compressed if it is. */
   readonly size: number;
   chunks(): Chunks;
 }
@@ -24,7 +24,7 @@ export function blobSource(blob: Blob, progress?: Progress): Source {
   return { size: blob.size, chunks: () => streamed(blob.stream(), progress) };
 }
 
-/** The first bytes. */
+/** The first bytes of a source. */
 export async function headOf(source: Source): Promise<Uint8Array> {
   const head = new Uint8Array(HEAD_BYTES);
   let size = 0;
@@ -40,13 +40,13 @@ export function startsWith(head: Uint8Array, ...bytes: number[]): boolean {
   return bytes.every((byte, k) => head[k] === byte);
 }
 
-/** What a gzip file holds; anything else as it is. */
+/** The content of a gzip file; any other source is returned unchanged. */
 export async function gunzipped(source: Source): Promise<Source> {
   if (!startsWith(await headOf(source), 0x1f, 0x8b)) return source;
   return { size: source.size, chunks: () => unpacked(source, "gzip") };
 }
 
-/** What comes out of packed bytes; refused as soon as it is far too much for those that were read. */
+/** Decompress; throws as soon as the output is far too large for the bytes that were read. */
 export async function* unpacked(
   { size, chunks }: Source,
   format: CompressionFormat | "stored",
@@ -68,12 +68,12 @@ export async function* unpacked(
   }
 }
 
-/** How much may come out of so many packed bytes. */
+/** The largest allowed output of a number of compressed bytes. */
 export function mostOf(packedBytes: number): number {
-  return Math.min(MOST_BYTES, Math.max(ALWAYS_BYTES, MOST_TIMES * packedBytes));
+  return Math.min(UNPACKED_MAX, Math.max(UNPACKED_ALWAYS, RATIO_MAX * packedBytes));
 }
 
-/** A piece at a time: the next one goes in when all of the one before came out. */
+/** Decompress one piece at a time, so that at most one piece's output is in memory. */
 async function* inflated(
   pieces: Chunks,
   format: CompressionFormat,
@@ -94,7 +94,7 @@ async function* inflated(
   }
 }
 
-/** What fails here fails whoever reads, too. */
+/** Write the pieces; an error also fails the reading side. */
 async function feed(
   pieces: Chunks,
   writer: WritableStreamDefaultWriter<Uint8Array>,
@@ -107,7 +107,7 @@ async function feed(
   }
 }
 
-/** Not every browser iterates over streams by itself. */
+/** The chunks of a stream. (Not every browser can iterate over streams directly.) */
 async function* streamed(
   stream: ReadableStream<Uint8Array>,
   progress?: Progress,

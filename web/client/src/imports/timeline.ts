@@ -1,8 +1,8 @@
 /**
- * Google Timeline as phones export it: Android's object and iOS's array of segments.
+ * Google Timeline as phones export it: an object on Android, an array of segments on iOS.
  *
- * Restates `nomadp.formats.timeline`. `userLocationProfile`, which says where somebody lives and
- * works, is never parsed: the scanner passes over it.
+ * Restates `nomadp.formats.timeline`. `userLocationProfile`, which contains home and work addresses,
+ * is skipped and never parsed.
  */
 
 import { roundHalfEven } from "../geometry.js";
@@ -24,9 +24,9 @@ import {
 import type { JsonStream } from "./json_stream.js";
 
 const MINUTE_US = 60_000_000;
-const MINUTES_MOST = 1e6;
+const MINUTES_MAX = 1e6;
 
-/** Of a whole export, either shape; null for each entry that cannot be understood. */
+/** The fixes of an export of either form; null for each entry that cannot be read. */
 export async function* timelineFixes(
   stream: JsonStream,
   zone: string | null,
@@ -47,15 +47,15 @@ export async function* timelineFixes(
   }
 }
 
-/** A segment may hold a path beside a visit or an activity; memories of trips hold none. */
+/** The fixes of a segment: a path, and a visit or an activity. Memories of trips have none. */
 function* segmentFixes(segment: unknown, zone: string | null): Generator<Fix | null> {
   if (loose(segment) === null) {
     yield null;
     return;
   }
-  const clock = member(segment, "startTimeTimezoneUtcOffsetMinutes");
-  const begin = instant(member(segment, "startTime"), zone, clock);
-  const end = instant(member(segment, "endTime"), zone, clock);
+  const offset = member(segment, "startTimeTimezoneUtcOffsetMinutes");
+  const begin = instant(member(segment, "startTime"), zone, offset);
+  const end = instant(member(segment, "endTime"), zone, offset);
   for (const point of listed(member(segment, "timelinePath"))) {
     yield pathFix(point, begin, end, zone);
   }
@@ -71,7 +71,7 @@ function* segmentFixes(segment: unknown, zone: string | null): Generator<Fix | n
   }
 }
 
-/** Positions only; scans for networks and guesses of activity are passed over. */
+/** The fix of a position; network scans and activity guesses are skipped. */
 function* rawFixes(signal: unknown, zone: string | null): Generator<Fix | null> {
   const position = loose(member(signal, "position"));
   if (position !== null) {
@@ -79,7 +79,7 @@ function* rawFixes(signal: unknown, zone: string | null): Generator<Fix | null> 
   }
 }
 
-/** At its own time if it has a valid one, otherwise so many minutes after the beginning. */
+/** A point of a path, at its own time or at a number of minutes after the segment begins. */
 function pathFix(
   point: unknown,
   begin: Instant | null,
@@ -89,23 +89,23 @@ function pathFix(
   const time = member(point, "time");
   let at = instant(time, zone);
   if (at !== null && begin !== null && String(time).endsWith("Z")) {
-    // A time in UTC, by the clock of its segment.
+    // A UTC time gets the offset of its segment.
     at = { ...at, localUs: at.momentUs + begin.localUs - begin.momentUs };
   }
   at ??= after(begin, end, member(point, "durationMinutesOffsetFromStartTime"));
   return fixAt(at, textPlace(member(point, "point")));
 }
 
-/** Null of a number that is negative or leads beyond the segment. */
+/** The time this many minutes after the beginning; null if it is outside the segment. */
 function after(begin: Instant | null, end: Instant | null, minutes: unknown): Instant | null {
   const count = number(minutes);
   if (begin === null || end === null || count === null) return null;
-  if (count < 0 || count > MINUTES_MOST) return null;
+  if (count < 0 || count > MINUTES_MAX) return null;
   const us = roundHalfEven(count * MINUTE_US);
   return begin.momentUs + us > end.momentUs ? null : later(begin, us);
 }
 
-/** Text, or text under latLng, which raw signals spell LatLng. */
+/** A point from text, or from the member latLng (LatLng in raw signals). */
 function where(value: unknown): LatLng | null {
   if (loose(value) === null) return textPlace(value);
   return textPlace(member(value, "latLng") ?? member(value, "LatLng"));

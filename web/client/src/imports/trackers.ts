@@ -1,8 +1,8 @@
 /**
- * What trackers send to a server of one's own: OwnTracks and Overland.
+ * Trackers that send to a server of one's own: OwnTracks and Overland.
  *
- * Restates `nomadp.formats.owntracks`: lines of time, kind and JSON of OwnTracks' recorder; its
- * JSON alone, one object or many; and Overland's batches of GeoJSON points.
+ * Restates `nomadp.formats.owntracks`: the OwnTracks recorder's lines of time, kind and JSON; OwnTracks
+ * JSON, one object or many; and Overland's batches of GeoJSON points.
  */
 
 import {
@@ -22,32 +22,32 @@ import type { Chunks } from "./source.js";
 
 const SECOND_US = 1_000_000;
 
-/** Of a recorder's file (.rec). */
+/** The fixes of a recorder's file (.rec). */
 export async function* recordedFixes(chunks: Chunks): Entries {
   for await (const line of lines(chunks)) {
     const parts = line.split("\t");
     const payload = (parts.length > 2 ? parts.slice(2).join("\t") : parts.at(-1)!).trim();
-    // Other kinds of lines hold other things than JSON, and some hold nothing.
+    // Other kinds of lines contain no JSON.
     if (payload.startsWith("{")) yield* located(parsed(payload));
   }
 }
 
-/** Of objects, one after the other or in an array. */
+/** The fixes of OwnTracks objects, one after the other or in an array. */
 export async function* ownTracksFixes(stream: JsonStream): Entries {
   for (let mark = await stream.peek(); mark; mark = await stream.peek()) {
     if (mark === "[") {
-      for await (const sent of stream.elements()) yield* located(sent);
+      for await (const message of stream.elements()) yield* located(message);
     } else {
       yield* located(await stream.value());
     }
   }
 }
 
-function* located(sent: unknown): Generator<Fix | null> {
-  if (loose(sent) === null) yield null;
-  else if (member(sent, "_type") === "location") {
-    const where = place(member(sent, "lat"), member(sent, "lon"));
-    yield fixAt(since1970(member(sent, "tst"), SECOND_US), where);
+function* located(message: unknown): Generator<Fix | null> {
+  if (loose(message) === null) yield null;
+  else if (member(message, "_type") === "location") {
+    const where = place(member(message, "lat"), member(message, "lon"));
+    yield fixAt(since1970(member(message, "tst"), SECOND_US), where);
   }
 }
 
@@ -59,12 +59,12 @@ function parsed(payload: string): unknown {
   }
 }
 
-/** Of batches, one after the other. */
+/** The fixes of Overland batches, one after the other. */
 export async function* overlandFixes(stream: JsonStream, zone: string | null): Entries {
   while (await stream.peek()) {
     for await (const name of stream.members()) {
       if (name === "locations") {
-        for await (const each of stream.elements()) yield overlandFix(each, zone);
+        for await (const feature of stream.elements()) yield overlandFix(feature, zone);
       } else {
         await stream.skip();
       }

@@ -1,39 +1,39 @@
-/** A history cut into trajectories at gaps, and trajectories by the day on which they begin. */
+/** Splits a history into trajectories at gaps, and groups trajectories by day. */
 
 import { HOURS } from "../oracles.js";
 import type { TrackPoint } from "./fixes.js";
 
-/** A history of months is no trajectory: gaps longer than this split it, by default. */
+/** By default, a history is split into trajectories at gaps longer than this. */
 export const SPLIT_HOURS = 3;
 const HOUR_US = 3_600_000_000;
 const DAY_US = 24 * HOUR_US;
 /** 1970 began on a Thursday, three days after a Monday. */
 const FIRST_HOUR = 3 * 24;
 
-/** New trajectories begin after gaps of more than so many hours; without times it stays whole. */
+/** Split a history at gaps of more than `hours`. Points without times are not split. */
 export function splitAtGaps(
   points: readonly TrackPoint[],
   hours: number,
 ): (readonly TrackPoint[])[] {
   const trajectories: TrackPoint[][] = [];
-  let before: number | null = null;
+  let previousUs: number | null = null;
   for (const point of points) {
     const { momentUs } = point;
-    const gap = momentUs === null || before === null ? 0 : momentUs - before;
+    const gap = momentUs === null || previousUs === null ? 0 : momentUs - previousUs;
     if (trajectories.length === 0 || gap > hours * HOUR_US) trajectories.push([]);
     trajectories.at(-1)!.push(point);
-    before = momentUs;
+    previousUs = momentUs;
   }
   return trajectories;
 }
 
-/** A day as its clock named it (2024-05-06, or empty where there is no time) and its trajectories. */
+/** A local date (2024-05-06, or empty if there is no time) and its trajectories. */
 export interface Day {
   readonly date: string;
   readonly trajectories: readonly (readonly TrackPoint[])[];
 }
 
-/** By the local day on which each begins, the first day first. */
+/** Group trajectories by the local date on which they begin, the earliest first. */
 export function byDay(trajectories: readonly (readonly TrackPoint[])[]): Day[] {
   const days = new Map<string, (readonly TrackPoint[])[]>();
   for (const trajectory of trajectories) {
@@ -43,10 +43,10 @@ export function byDay(trajectories: readonly (readonly TrackPoint[])[]): Day[] {
     days.set(date, [...(days.get(date) ?? []), trajectory]);
   }
   const sorted = [...days].sort(([a], [b]) => (a < b ? -1 : Number(a > b)));
-  return sorted.map(([date, found]) => ({ date, trajectories: found }));
+  return sorted.map(([date, ofDay]) => ({ date, trajectories: ofDay }));
 }
 
-/** The hour of the week at which a trajectory begins by its own clock, from Monday 0 h on. */
+/** The local hour of the week at which a trajectory begins, counted from Monday 0 h. */
 export function hourOfWeek(trajectory: readonly TrackPoint[]): number | null {
   const local = trajectory[0]?.localUs ?? null;
   if (local === null) return null;

@@ -1,8 +1,8 @@
 /**
- * XML as it streams by, by a reader of our own: a worker has no other.
+ * A streaming XML reader, because web workers have none.
  *
- * A document type declaration is refused: no export has one, and entities that grow or fetch
- * have no place here.
+ * Refuses document type declarations: no export has one, and their entities could expand without
+ * limit or fetch other files.
  */
 
 import { ImportRefused } from "./refused.js";
@@ -17,7 +17,7 @@ const TAG =
 const ATTRIBUTE = /([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 const DOCTYPE = /<!doctype\s+([^\s>[]*)[\s>[]/iy;
 const DECLARED = /^<\?xml[^>]*\sencoding\s*=\s*["']([A-Za-z0-9._-]+)["']/;
-/** What begins so ends so, whatever is between. */
+/** Comments, CDATA sections and processing instructions: how they begin and end. */
 const SPANS = [
   ["<!--", "-->"],
   ["<![CDATA[", "]]>"],
@@ -26,24 +26,24 @@ const SPANS = [
 
 export type Attributes = ReadonlyMap<string, string>;
 
-/** Tells `start` and `end` of every element, by its local name; for others to override. */
+/** Calls `start` and `end`, which subclasses override, for every element by its local name. */
 export class XmlStream {
-  /** The elements that are open, outermost first. */
+  /** The local names of the open elements, outermost first. */
   readonly open: string[] = [];
   #names: string[] = [];
   #rest = "";
   #text: string[] | null = null;
   #hasRoot = false;
 
-  /** An element opens, whose parent is the last of `open`; whether its text is wanted. */
+  /** Called when an element opens; its parent is the last of `open`. True to collect its text. */
   protected start(_name: string, _attributes: Attributes): boolean {
     return false;
   }
 
-  /** An element closes, whose parent is the last of `open`. */
+  /** Called when an element closes; its parent is the last of `open`. */
   protected end(_name: string, _text: string): void {}
 
-  /** Goes on by a piece at a time. */
+  /** Parse the chunks, one per step of the generator. */
   async *feed(chunks: Chunks): AsyncGenerator<void> {
     let decoder: TextDecoder | undefined;
     for await (const chunk of chunks) {
@@ -70,10 +70,10 @@ export class XmlStream {
     if (this.#rest.length > LONGEST) throw new ImportRefused("too-large");
   }
 
-  #characters(some: string): void {
-    if (this.open.length === 0 && some.trim() !== "") throw malformed();
-    const read = plain(some); // whether or not anybody wants it: it must be well-formed
-    this.#text?.push(read);
+  #characters(text: string): void {
+    if (this.open.length === 0 && text.trim() !== "") throw malformed();
+    const decoded = plain(text); // even if it is not collected: it must be well-formed
+    this.#text?.push(decoded);
   }
 
   #mark(mark: string): void {
@@ -95,13 +95,13 @@ export class XmlStream {
     if (empty) this.#close(name);
   }
 
-  #open(name: string, written: string): void {
+  #open(name: string, attributeText: string): void {
     if (this.open.length === 0 && this.#hasRoot) throw malformed();
     if (this.open.length >= DEEPEST) throw new ImportRefused("too-deep");
     this.#hasRoot = true;
     const attributes = new Map<string, string>();
-    for (const [, each, double, single] of written.matchAll(ATTRIBUTE)) {
-      attributes.set(localOf(each!), plain(double ?? single!));
+    for (const [, attribute, double, single] of attributeText.matchAll(ATTRIBUTE)) {
+      attributes.set(localOf(attribute!), plain(double ?? single!));
     }
     this.#text = this.start(localOf(name), attributes) ? [] : null;
     this.open.push(localOf(name));
@@ -128,15 +128,15 @@ class Root extends XmlStream {
 
 /** The local name of the outermost element. */
 export async function rootOf(chunks: Chunks): Promise<string> {
-  const found = new Root();
-  for await (const _ of found.feed(chunks)) {
-    if (found.name !== null) return found.name;
+  const root = new Root();
+  for await (const _ of root.feed(chunks)) {
+    if (root.name !== null) return root.name;
   }
-  if (found.name !== null) return found.name;
+  if (root.name !== null) return root.name;
   throw malformed();
 }
 
-/** Behind the mark that begins here; -1 if it is not there yet. */
+/** The index after the tag or span that begins here; -1 if its end was not read yet. */
 function endOfMark(text: string, from: number): number {
   const span = SPANS.find(([begins]) => text.startsWith(begins, from));
   if (span !== undefined) {
@@ -156,13 +156,14 @@ function endOfMark(text: string, from: number): number {
   return -1;
 }
 
+/** Text with its entities replaced. */
 function plain(text: string): string {
   if (!text.includes("&")) return text;
   return text.replace(ENTITY, (_, decimal?: string, hex?: string, name?: string) => {
     const code = decimal === undefined ? parseInt(hex ?? "", 16) : Number(decimal);
-    const found = name === undefined ? character(code) : ENTITIES[name];
-    if (found === undefined) throw malformed();
-    return found;
+    const decoded = name === undefined ? character(code) : ENTITIES[name];
+    if (decoded === undefined) throw malformed();
+    return decoded;
   });
 }
 
@@ -173,9 +174,9 @@ function character(code: number): string | undefined {
 function decoderOf(first: Uint8Array): TextDecoder {
   const declared = DECLARED.exec(new TextDecoder("latin1").decode(first.subarray(0, 200)));
   const mark = `${first[0]},${first[1]}`;
-  const known = mark === "255,254" ? "utf-16le" : mark === "254,255" ? "utf-16be" : "utf-8";
+  const encoding = mark === "255,254" ? "utf-16le" : mark === "254,255" ? "utf-16be" : "utf-8";
   try {
-    return new TextDecoder(known === "utf-8" ? (declared?.[1] ?? known) : known, {
+    return new TextDecoder(encoding === "utf-8" ? (declared?.[1] ?? encoding) : encoding, {
       fatal: true,
     });
   } catch {

@@ -1,7 +1,7 @@
 /**
- * The files of a zip file, by its central directory; nothing is unpacked but what is read.
+ * The files of a zip file, from its central directory; each is decompressed when it is read.
  *
- * A file inside is known by its number: its name may say where somebody went.
+ * File names are ignored, because they may contain private information.
  */
 
 import { ImportRefused } from "./refused.js";
@@ -9,7 +9,7 @@ import { blobSource, mostOf, type Progress, type Source, unpacked } from "./sour
 
 const END = 0x06054b50;
 const END_BYTES = 22;
-const COMMENT_MOST = 65_535;
+const COMMENT_MAX = 65_535;
 const ENTRY = 0x02014b50;
 const ENTRY_BYTES = 46;
 const LOCAL = 0x04034b50;
@@ -17,9 +17,9 @@ const LOCAL_BYTES = 30;
 const LOCKED = 0x1;
 const STORED = 0;
 const DEFLATED = 8;
-const FILES_MOST = 100_000;
-/** Where a number of zip64 stands elsewhere. */
-const ELSEWHERE = 0xffffffff;
+const FILES_MAX = 100_000;
+/** The placeholder for a number that is in a zip64 record. */
+const IN_ZIP64 = 0xffffffff;
 const SLASH = 0x2f;
 
 interface Entry {
@@ -31,11 +31,11 @@ interface Entry {
   readonly offset: number;
 }
 
-/** All files, in the order of the archive; folders have none. */
+/** All files in the order of the archive, without folders. */
 export async function zippedFiles(blob: Blob, progress?: Progress): Promise<Source[]> {
   const entries = await listed(blob);
   const size = entries.reduce((sum, entry) => sum + entry.size, 0);
-  if (size > mostOf(blob.size) || entries.length > FILES_MOST) throw new ImportRefused("bomb");
+  if (size > mostOf(blob.size) || entries.length > FILES_MAX) throw new ImportRefused("bomb");
   return entries.map((entry) => ({
     size: entry.packed,
     chunks: () => content(blob, entry, progress),
@@ -45,7 +45,7 @@ export async function zippedFiles(blob: Blob, progress?: Progress): Promise<Sour
 async function listed(blob: Blob): Promise<Entry[]> {
   const { count, size, offset } = await endOf(blob);
   const view = await viewOf(blob, offset, size);
-  const found: Entry[] = [];
+  const entries: Entry[] = [];
   let at = 0;
   for (let k = 0; k < count; k += 1) {
     if (at + ENTRY_BYTES > size || view.getUint32(at, true) !== ENTRY) throw damaged();
@@ -58,26 +58,26 @@ async function listed(blob: Blob): Promise<Entry[]> {
       size: view.getUint32(at + 24, true),
       offset: view.getUint32(at + 42, true),
     };
-    if ([entry.packed, entry.size, entry.offset].includes(ELSEWHERE)) {
+    if ([entry.packed, entry.size, entry.offset].includes(IN_ZIP64)) {
       throw new ImportRefused("locked-archive");
     }
     const last = at + ENTRY_BYTES + name! - 1;
     if (last >= size) throw damaged();
-    if (!name || view.getUint8(last) !== SLASH) found.push(entry);
+    if (!name || view.getUint8(last) !== SLASH) entries.push(entry);
     at += ENTRY_BYTES + name! + extra! + comment!;
   }
-  return found;
+  return entries;
 }
 
-/** The record at the end, behind which only a comment stands. */
+/** The end of central directory record, which only a comment may follow. */
 async function endOf(blob: Blob): Promise<{ count: number; size: number; offset: number }> {
-  const from = Math.max(0, blob.size - END_BYTES - COMMENT_MOST);
+  const from = Math.max(0, blob.size - END_BYTES - COMMENT_MAX);
   const view = await viewOf(blob, from, blob.size - from);
   for (let at = view.byteLength - END_BYTES; at >= 0; at -= 1) {
     if (view.getUint32(at, true) !== END) continue;
     const size = view.getUint32(at + 12, true);
     const offset = view.getUint32(at + 16, true);
-    if (offset === ELSEWHERE || size === ELSEWHERE) throw new ImportRefused("locked-archive");
+    if (offset === IN_ZIP64 || size === IN_ZIP64) throw new ImportRefused("locked-archive");
     if (offset + size > from + at) throw damaged();
     return { count: view.getUint16(at + 10, true), size, offset };
   }
@@ -99,15 +99,15 @@ async function* content(
   const part = blob.slice(from, from + entry.packed);
   if (part.size !== entry.packed) throw damaged();
   const packed = blobSource(part, progress && ((bytes) => progress(entry.offset + bytes)));
-  const sum = new Crc32();
+  const crc = new Crc32();
   let size = 0;
   for await (const chunk of unpacked(packed, entry.method ? "deflate-raw" : "stored")) {
-    sum.add(chunk);
+    crc.add(chunk);
     size += chunk.length;
     if (size > entry.size) throw damaged();
     yield chunk;
   }
-  if (size !== entry.size || sum.value !== entry.crc) throw damaged();
+  if (size !== entry.size || crc.value !== entry.crc) throw damaged();
 }
 
 async function viewOf(blob: Blob, from: number, size: number): Promise<DataView> {

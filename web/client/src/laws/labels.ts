@@ -1,9 +1,9 @@
 /**
- * What the laws of frequency oracles share: a report supports labels, the true one more often.
+ * The common part of the frequency oracles' laws: a report supports the true label more often.
  *
- * Restates `nomadp.laws.labels`. Among all outputs, those that support the true label weigh
- * `heavy`, the others `light`. It is drawn in two stages, with a number of words that no secret
- * changes: the first says whether the truth is supported, the others pick one such output.
+ * Restates `nomadp.laws.labels`. Outputs that support the true label have the weight `heavy`, all
+ * others `light`. A draw has two stages and always takes the same number of words: the first word
+ * decides whether the report supports the true label, the others pick one such output.
  */
 
 import { BudgetError, DomainError, OutOfRange } from "../errors.js";
@@ -12,39 +12,42 @@ import type { Word } from "../randomness.js";
 import { checkShare, heaviest, type Law, UNIT, WORDS } from "./law.js";
 
 export const LABELS_MAX = 2 ** 24;
-/** Words that each level must own: then rounding to words moves its chance by 2^-32 at most. */
-const OWNED = 1n << 32n;
-/** What the ranges of all further words may add up to: each is uniform up to range / 2^64. */
+/**
+ * Each level must get at least this many of the 2^64 first words. Rounding its probability to
+ * whole words then changes the probability by a factor of at most 1 + 2^-32.
+ */
+const LEVEL_WORDS_MIN = 1n << 32n;
+/** The largest sum of the ranges of the further words: each is uniform up to range / 2^64. */
 export const STEPS_MAX = 2 ** 30;
 
-/** How many outputs support the truth and how many do not, but for a common factor. */
+/** How many outputs support the true label and how many do not, up to a common factor. */
 export interface Levels {
   readonly inside: bigint;
   readonly outside: bigint;
 }
 
-/** Two levels over outputs, each of which supports some of `size` labels. */
+/** A law with two probabilities over outputs, each of which supports some of `size` labels. */
 export abstract class LabelLaw implements Law<number, readonly number[]> {
-  /** The weight of an output that supports the truth. */
+  /** The weight of an output that supports the true label. */
   readonly heavy: bigint;
-  /** That of any other. */
+  /** The weight of any other output. */
   readonly light = UNIT;
   abstract readonly wordCount: number;
-  /** Of how many numbers a report is made. */
+  /** How many numbers a report contains. */
   abstract readonly entries: number;
-  /** How many values each of them may take. */
+  /** How many values each number may take. */
   abstract readonly entrySize: number;
   #insideWords: bigint | undefined;
 
   constructor(
-    /** How many labels there are: a secret is one of them. */
+    /** The number of labels. A secret is one of them. */
     readonly size: number,
     readonly share: Fraction,
   ) {
     checkShare(share);
     if (!Number.isSafeInteger(size) || size < 1 || size > LABELS_MAX) {
       throw new DomainError(
-        `a question must have from 1 to ${LABELS_MAX} labels, got ${size}; ask about larger zones`,
+        `a frequency oracle must have from 1 to ${LABELS_MAX} labels, got ${size}; use larger zones`,
         { code: "label_count_out_of_range", labels: size, most: LABELS_MAX },
       );
     }
@@ -53,13 +56,13 @@ export abstract class LabelLaw implements Law<number, readonly number[]> {
 
   abstract get levels(): Levels;
 
-  /** Of the outputs that support one label, the part that supports another one, too. */
+  /** The share of the outputs supporting one label that also support another given label. */
   abstract get together(): Fraction;
 
-  /** A report, from `wordCount` words. */
+  /** The report that `wordCount` words select. */
   protected abstract drawn(label: number, words: readonly bigint[]): number[];
 
-  /** Whether these numbers are a report. */
+  /** Whether the law can output these numbers. */
   abstract possible(report: readonly number[]): boolean;
 
   /** Whether a report supports a label. */
@@ -78,60 +81,66 @@ export abstract class LabelLaw implements Law<number, readonly number[]> {
     );
   }
 
-  /** That a report supports the true label. */
+  /** The probability that a report supports the true label. */
   get trueChance(): Fraction {
     const { inside, outside } = this.levels;
     return new Fraction(inside * this.heavy, inside * this.heavy + outside * this.light);
   }
 
-  /** That it supports any one other label; 0 where there is none. */
+  /** The probability that a report supports a given other label; 0 if there is none. */
   get otherChance(): Fraction {
-    const [none, one] = [new Fraction(0), new Fraction(1)];
-    if (this.size === 1) return none;
+    const [zero, one] = [new Fraction(0), new Fraction(1)];
+    if (this.size === 1) return zero;
     const { inside, outside } = this.levels;
-    const apart = one.minus(this.together);
-    const rest = outside ? new Fraction(inside, outside).times(apart) : none;
+    // By total probability over whether the report supports the true label, which has chance p.
     const p = this.trueChance;
-    return p.times(this.together).plus(one.minus(p).times(rest));
+    const ifInside = this.together;
+    const ifOutside = outside
+      ? new Fraction(inside, outside).times(one.minus(this.together))
+      : zero;
+    return p.times(ifInside).plus(one.minus(p).times(ifOutside));
   }
 
-  /** Of all unbiased shares together, times the number of reports, whatever the truth. */
+  /**
+   * The variance of the unbiased estimates of all shares, added up, times the number of reports.
+   * It is the same whatever the true shares are.
+   */
   get variance(): Fraction {
     const [p, q, one] = [this.trueChance, this.otherChance, new Fraction(1)];
     const gap = p.minus(q);
     if (gap.numerator === 0n) {
       throw new BudgetError(
-        "the share of a frequency oracle must be at least 2^-23, so that in whole numbers the " +
-          `truth weighs more than anything else, got share=${this.share}; use a larger epsilon`,
+        "the share of a frequency oracle must be at least 2^-23, so that the true label has a " +
+          `larger integer weight than any other, got share=${this.share}; use a larger epsilon`,
         { code: "share_too_small", share: this.share.toNumber() },
       );
     }
-    const each = new Fraction(this.size).times(q).times(one.minus(q));
-    return each.plus(one.minus(p).minus(q).times(gap)).over(gap.times(gap));
+    const atZero = new Fraction(this.size).times(q).times(one.minus(q));
+    return atZero.plus(one.minus(p).minus(q).times(gap)).over(gap.times(gap));
   }
 
   get bound(): Fraction {
     return new Fraction(this.heavy, this.light);
   }
 
-  /** Whether the first word of a draw decides that the truth is supported. */
+  /** Whether this first word of a draw makes the report support the true label. */
   protected isInside(first: bigint): boolean {
     return first < this.insideWords;
   }
 
-  /** The words below this one, of 2^64, decide that the truth is supported. */
+  /** How many of the 2^64 first words make the report support the true label. */
   private get insideWords(): bigint {
     this.#insideWords ??= this.trueChance.times(new Fraction(WORDS)).ceil();
     return this.#insideWords;
   }
 
-  /** Refuse what words cannot keep; of each level, `steps` is what its ranges add up to. */
+  /** Throw if words are too coarse; `steps` has the sum of the ranges of each level's words. */
   protected checkSteps(...steps: number[]): void {
-    const owned = [this.insideWords, WORDS - this.insideWords].filter((words) => words);
-    if (owned.some((words) => words < OWNED) || Math.max(...steps) > STEPS_MAX) {
+    const levelWords = [this.insideWords, WORDS - this.insideWords].filter((words) => words);
+    if (levelWords.some((words) => words < LEVEL_WORDS_MIN) || Math.max(...steps) > STEPS_MAX) {
       throw new BudgetError(
-        `64-bit words must keep the share of a draw, and do not for ${this.size} labels at ` +
-          `${this.share}; use a smaller epsilon or larger zones`,
+        `64-bit words must resolve the probabilities of a draw, got ${this.size} labels at ` +
+          `epsilon ${this.share}; use a smaller epsilon or larger zones`,
         { code: "word_precision_exceeded", labels: this.size },
       );
     }

@@ -1,9 +1,9 @@
 /**
- * Projective response: one number for a report, however many labels there are.
+ * Projective geometry response: a report is one number, however many labels there are.
  *
  * Restates `nomadp.laws.projective` (Feldman, Nelson, Nguyen and Talwar 2022). Outputs are the
- * points of a projective space over the integers modulo a prime q. Label x, whose digits to the
- * base q are x1, x2, ..., supports the points u with u0 + x1 u1 + x2 u2 + ... = 0.
+ * points of a projective space over the integers modulo a prime q. A point u supports the label
+ * with the digits x1, x2, ... in base q if u0 + x1 u1 + x2 u2 + ... = 0.
  */
 
 import { BudgetError, InvalidArgument } from "../errors.js";
@@ -11,7 +11,7 @@ import { Fraction } from "../fraction.js";
 import { heaviest, highProduct, UNIT } from "./law.js";
 import { LabelLaw, type Levels } from "./labels.js";
 
-/** The points of the space with `dimensions` coordinates modulo the prime `order`. */
+/** Reports a point of the projective space with `dimensions` coordinates modulo the prime `order`. */
 export class ProjectiveResponse extends LabelLaw {
   readonly entries = 1;
   readonly entrySize: number;
@@ -27,10 +27,10 @@ export class ProjectiveResponse extends LabelLaw {
   ) {
     super(size, share);
     this.#q = BigInt(order);
-    const room = dimensions >= 2 && this.#q ** BigInt(dimensions - 1) >= BigInt(size);
-    if (!room || !isPrime(order)) {
+    const hasRoom = dimensions >= 2 && this.#q ** BigInt(dimensions - 1) >= BigInt(size);
+    if (!hasRoom || !isPrime(order)) {
       throw new InvalidArgument(
-        `a space for ${size} labels must have a prime order and room for them, got ` +
+        `a projective space must have a prime order and room for ${size} labels, got ` +
           `order=${order} and dimensions=${dimensions}`,
         { code: "projective_space_unsuitable", size, order, dimensions },
       );
@@ -38,8 +38,8 @@ export class ProjectiveResponse extends LabelLaw {
     const points = this.#points(dimensions);
     if (points > BigInt(Number.MAX_SAFE_INTEGER)) {
       throw new BudgetError(
-        `the points of a space must be numbers below 2^53, got ${points} of them; use the ` +
-          "space that bestSpace chooses",
+        `a projective space must have fewer than 2^53 points, got ${points}; use the space that ` +
+          "bestSpace returns",
         { code: "projective_space_too_large" },
       );
     }
@@ -55,8 +55,9 @@ export class ProjectiveResponse extends LabelLaw {
   }
 
   /**
-   * Inside, one word picks u1, u2, ... as a point of a smaller space, and u0 follows. Outside,
-   * each of them has a word, and u0 is what makes the equation give 1.
+   * A point that supports the label: one word picks u1, u2, ... as a point of the space with one
+   * coordinate less, and the equation gives u0. A point that does not: each of u1, u2, ... takes a
+   * word, and u0 makes the left side of the equation 1.
    */
   protected drawn(label: number, words: readonly bigint[]): number[] {
     const q = this.#q;
@@ -71,46 +72,51 @@ export class ProjectiveResponse extends LabelLaw {
 
   possible(report: readonly number[]): boolean {
     const [point = -1] = report;
-    const known = Number.isSafeInteger(point) && point >= 0 && point < this.entrySize;
-    return report.length === 1 && known;
+    const isPoint = Number.isSafeInteger(point) && point >= 0 && point < this.entrySize;
+    return report.length === 1 && isPoint;
   }
 
   supports(report: readonly number[], label: number): boolean {
     const point = this.coordinates(BigInt(report[0]!), this.dimensions);
-    let rest = point[0]!;
-    this.digits(label).forEach((digit, k) => (rest += digit * point[k + 1]!));
-    return rest % this.#q === 0n;
+    let sum = point[0]!;
+    this.digits(label).forEach((digit, k) => (sum += digit * point[k + 1]!));
+    return sum % this.#q === 0n;
   }
 
-  /** A label to the base q, the highest digit first. */
+  /** The digits of a label in base q, the highest digit first. */
   digits(label: number): bigint[] {
-    const found: bigint[] = [];
+    const digits: bigint[] = [];
     let rest = BigInt(label);
     for (let k = 1; k < this.dimensions; k += 1) {
-      found.unshift(rest % this.#q);
+      digits.unshift(rest % this.#q);
       rest /= this.#q;
     }
-    return found;
+    return digits;
   }
 
-  /** The point of a number: those with k digits after their 1 follow all that have fewer. */
+  /**
+   * The point with this number. Its first non-zero coordinate is 1. Points are ordered by how many
+   * coordinates follow that 1, and then by these coordinates as a number in base q.
+   */
   coordinates(number: bigint, dimensions: number): bigint[] {
     let free = 0;
     while (number >= this.#points(free + 1)) free += 1;
-    const found = new Array<bigint>(dimensions).fill(0n);
-    found[dimensions - 1 - free] = 1n;
+    const point = new Array<bigint>(dimensions).fill(0n);
+    point[dimensions - 1 - free] = 1n;
     let rest = number - this.#points(free);
     for (let k = 0; k < free; k += 1) {
-      found[dimensions - 1 - k] = rest % this.#q;
+      point[dimensions - 1 - k] = rest % this.#q;
       rest /= this.#q;
     }
-    return found;
+    return point;
   }
 
+  /** The number of points of a projective space: (q^d - 1) / (q - 1). */
   #points(dimensions: number): bigint {
     return (this.#q ** BigInt(dimensions) - 1n) / (this.#q - 1n);
   }
 
+  /** The inverse of `coordinates`, for any multiple of a point's coordinates. */
   #number(point: readonly bigint[]): number {
     const lead = point.findIndex((coordinate) => coordinate !== 0n);
     const scale = inverse(point[lead]!, this.#q);
@@ -123,12 +129,12 @@ export class ProjectiveResponse extends LabelLaw {
 }
 
 /**
- * The law of the least variance, of few candidates: the primes next to e^share + 1, and for
- * every number of coordinates the smallest that has room.
+ * The space with the smallest variance among a few candidates. Their orders are the primes next to
+ * e^share + 1 and, for every number of coordinates, the smallest prime with room for the labels.
  */
 export function bestSpace(size: number, share: Fraction): ProjectiveResponse {
-  const middle = Number((heaviest(UNIT, share) + UNIT) / UNIT);
-  const orders = new Set([prime(middle, 1), prime(middle, -1)]);
+  const ideal = Number((heaviest(UNIT, share) + UNIT) / UNIT);
+  const orders = new Set([prime(ideal, 1), prime(ideal, -1)]);
   const powers = Math.max(1, size.toString(2).length);
   for (let power = 1; power <= powers; power += 1) orders.add(prime(root(size, power), 1));
   const laws = [...orders]
@@ -143,17 +149,18 @@ function dimensionsFor(size: number, order: number): number {
   return needed;
 }
 
-/** The least number, from 2 on, whose power is not below size. */
+/** The smallest number from 2 on whose power is at least `size`. */
 function root(size: number, power: number): number {
-  let found = Math.max(2, Math.floor(size ** (1 / power)) - 1);
-  while (found ** power < size) found += 1;
-  return found;
+  let base = Math.max(2, Math.floor(size ** (1 / power)) - 1);
+  while (base ** power < size) base += 1;
+  return base;
 }
 
+/** The first prime from `start` on, in steps of 1 or -1. */
 function prime(start: number, step: number): number {
-  let found = start;
-  while (!isPrime(found)) found += step;
-  return found;
+  let candidate = start;
+  while (!isPrime(candidate)) candidate += step;
+  return candidate;
 }
 
 function isPrime(number: number): boolean {
@@ -162,14 +169,14 @@ function isPrime(number: number): boolean {
   return true;
 }
 
-/** 1 / value modulo the prime: its power prime - 2, by squaring. */
+/** The inverse modulo a prime: value^(prime - 2), by Fermat's little theorem. */
 function inverse(value: bigint, prime: bigint): bigint {
-  let [found, square, power] = [1n, modulo(value, prime), prime - 2n];
+  let [product, square, power] = [1n, modulo(value, prime), prime - 2n];
   for (; power; power >>= 1n) {
-    if (power & 1n) found = (found * square) % prime;
+    if (power & 1n) product = (product * square) % prime;
     square = (square * square) % prime;
   }
-  return found % prime;
+  return product % prime;
 }
 
 function modulo(value: bigint, base: bigint): bigint {

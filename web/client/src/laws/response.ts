@@ -1,13 +1,13 @@
-/** Randomised response, and the draw that reads no secret at all. */
+/** Randomised response, and uniform draws that read no secret. */
 
 import { OutOfRange } from "../errors.js";
 import { Fraction } from "../fraction.js";
 import { Channel, checkShare, checkWhole, checkWords, heaviest } from "./law.js";
 
 const RESPONSE_UNIT = 1n << 32n;
-const MOST = 2 ** 31;
+const SIZE_MAX = 2 ** 31;
 
-/** k-RR: the true value with odds of at most e^share to 1 against each other one. */
+/** k-ary randomised response: odds of at most e^share to 1 for the true value against any other. */
 export class RandomizedResponse extends Channel<number> {
   readonly #heavy: bigint;
 
@@ -17,7 +17,7 @@ export class RandomizedResponse extends Channel<number> {
   ) {
     super();
     checkShare(share);
-    checkWhole("size", size, 2, MOST, "size_out_of_range");
+    checkWhole("size", size, 2, SIZE_MAX, "size_out_of_range");
     this.#heavy = heaviest(RESPONSE_UNIT, share);
     checkWords(RESPONSE_UNIT, this.#heavy + BigInt(size - 1) * RESPONSE_UNIT);
   }
@@ -40,22 +40,22 @@ export class RandomizedResponse extends Channel<number> {
 }
 
 /**
- * One of `size` values with equal chances: costs nothing, because it reads no secret.
+ * One of `size` values, all equally likely. It costs nothing, because it reads no secret.
  *
- * It may be told a *released* number instead, and is then one of the first so many values.
+ * Given a *released* number n instead of null, it draws one of the first n values.
  */
 export class Uniform extends Channel<number | null> {
   readonly share = new Fraction(0);
 
   constructor(readonly size: number) {
     super();
-    checkWhole("size", size, 1, MOST, "size_out_of_range");
+    checkWhole("size", size, 1, SIZE_MAX, "size_out_of_range");
   }
 
   weights(released: number | null): bigint[] {
-    const first = released ?? this.size;
-    checkWhole("a released number", first, 1, this.size, "count_out_of_range");
-    return Array.from({ length: this.size }, (_, k) => (k < first ? 1n : 0n));
+    const count = released ?? this.size;
+    checkWhole("a released number", count, 1, this.size, "count_out_of_range");
+    return Array.from({ length: this.size }, (_, k) => (k < count ? 1n : 0n));
   }
 
   get bound(): Fraction {

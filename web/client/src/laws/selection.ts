@@ -1,5 +1,5 @@
 /**
- * Subset selection: some of all labels are reported, the true one likelier among them.
+ * Subset selection: a report is a set of labels, which is likelier to contain the true one.
  *
  * Restates `nomadp.laws.selection` (Ye and Barg 2018).
  */
@@ -8,7 +8,7 @@ import { Fraction } from "../fraction.js";
 import { checkWhole, heaviest, highProduct, UNIT } from "./law.js";
 import { LabelLaw, type Levels } from "./labels.js";
 
-/** Every set of `count` of `size` labels, heavier if it holds the secret one; ascending. */
+/** Reports `count` of `size` labels in ascending order; sets with the true label weigh more. */
 export class SubsetSelection extends LabelLaw {
   readonly entries: number;
   readonly entrySize: number;
@@ -25,8 +25,8 @@ export class SubsetSelection extends LabelLaw {
     this.entrySize = size;
     this.wordCount = 1 + count;
     const others = size - 1;
-    const outside = added(Math.max(1, others - count + 1), Math.max(1, others));
-    this.checkSteps(added(others - count + 2, others), outside);
+    const outside = sumOfRange(Math.max(1, others - count + 1), Math.max(1, others));
+    this.checkSteps(sumOfRange(others - count + 2, others), outside);
   }
 
   get levels(): Levels {
@@ -38,8 +38,8 @@ export class SubsetSelection extends LabelLaw {
   }
 
   /**
-   * Floyd's way to a uniform set of the others: the k-th word is among the first so many, and
-   * a label that was picked before stands for the last of them.
+   * Floyd's algorithm for a uniform set of the other labels: step k picks one of the labels up to
+   * `last`, which grows by one each step. If that label was picked before, it adds `last` instead.
    */
   protected drawn(label: number, words: readonly bigint[]): number[] {
     const inside = this.isInside(words[0]!);
@@ -47,9 +47,9 @@ export class SubsetSelection extends LabelLaw {
     const chosen = new Set<number>();
     for (let k = 0; k < picks; k += 1) {
       const last = this.size - 1 - picks + k;
-      const number = Number(highProduct(words[1 + k]!, BigInt(last + 1)));
-      const picked = without(label, number);
-      chosen.add(chosen.has(picked) ? without(label, last) : picked);
+      const index = Number(highProduct(words[1 + k]!, BigInt(last + 1)));
+      const picked = otherLabel(label, index);
+      chosen.add(chosen.has(picked) ? otherLabel(label, last) : picked);
     }
     if (inside) chosen.add(label);
     return [...chosen].sort((a, b) => a - b);
@@ -70,13 +70,14 @@ export class SubsetSelection extends LabelLaw {
   }
 }
 
-/** How many labels to report for the least variance, in whole numbers alone. */
+/** The number of labels to report that minimises the variance, in exact arithmetic. */
 export function bestCount(size: number, share: Fraction): number {
   if (size === 1) return 1;
   const heavy = heaviest(UNIT, share);
-  const least = Number((BigInt(size) * UNIT) / (heavy + UNIT));
-  const near = [least, least + 1].map((w) => Math.min(Math.max(1, w), size - 1));
-  const [low, high] = [near[0]!, near[1]!];
+  // The optimum is one of the two whole numbers around size / (e^share + 1) (Ye and Barg 2018).
+  const floor = Number((BigInt(size) * UNIT) / (heavy + UNIT));
+  const clamped = [floor, floor + 1].map((w) => Math.min(Math.max(1, w), size - 1));
+  const [low, high] = [clamped[0]!, clamped[1]!];
   const variance = (w: number) => {
     const total = BigInt(w) * heavy + BigInt(size - w) * UNIT;
     return new Fraction(total * total, BigInt(w) * BigInt(size - w));
@@ -84,12 +85,12 @@ export function bestCount(size: number, share: Fraction): number {
   return variance(high).compare(variance(low)) < 0 ? high : low;
 }
 
-/** The label of a number that counts all but the true one. */
-function without(truth: number, number: number): number {
-  return number + Number(number >= truth);
+/** The label at an index among all labels but the true one. */
+function otherLabel(truth: number, index: number): number {
+  return index + Number(index >= truth);
 }
 
-/** first + ... + last; 0 if there is none. */
-function added(first: number, last: number): number {
+/** first + ... + last; 0 if the range is empty. */
+function sumOfRange(first: number, last: number): number {
   return last < first ? 0 : ((first + last) * (last - first + 1)) / 2;
 }

@@ -1,16 +1,16 @@
-/** Two levels by rank: a public number of items, those nearest to the secret, weigh more. */
+/** Two weights by rank: a public number of items, the nearest to the secret, weigh more. */
 
 import { InvalidArgument } from "../errors.js";
 import { Fraction } from "../fraction.js";
 import { Channel, checkShare, checkWhole, checkWords, heaviest, largestUnit } from "./law.js";
 
-const MOST = 2 ** 20;
+const SIZE_MAX = 2 ** 20;
 
 /**
- * Two levels over `size` items: heavier for exactly `nearCount` of them.
+ * Two weights over `size` items: exactly `nearCount` items, the nearest, have the larger one.
  *
- * How many weigh more is the same for every secret, so the total is constant and the loss is
- * the ratio of the two weights. `distances` gives that of each item to a secret.
+ * Their number is the same for every secret. So the sum of the weights is constant, and the privacy
+ * loss is the log of the ratio of the two weights. `distances` returns the distance of each item.
  */
 export class Subset<Secret> extends Channel<Secret> {
   readonly lightest: bigint;
@@ -25,12 +25,12 @@ export class Subset<Secret> extends Channel<Secret> {
   ) {
     super();
     checkShare(share);
-    checkWhole("size", size, 1, MOST, "size_out_of_range");
+    checkWhole("size", size, 1, SIZE_MAX, "size_out_of_range");
     checkWhole("nearCount", nearCount, 1, size, "near_count_out_of_range");
     this.#distances = distances;
     this.lightest = largestUnit(size, share);
     this.heavy = heaviest(this.lightest, share);
-    // Where all weigh the same, nothing is told apart.
+    // If all items are near, all weights are equal and the draw reveals nothing.
     if (nearCount < size) checkWords(this.lightest, this.total);
   }
 
@@ -38,13 +38,13 @@ export class Subset<Secret> extends Channel<Secret> {
     return new Fraction(this.heavy, this.lightest);
   }
 
-  /** What the weights add up to, for every secret. */
+  /** The sum of the weights, the same for every secret. */
   get total(): bigint {
     const near = BigInt(this.nearCount);
     return near * this.heavy + (BigInt(this.size) - near) * this.lightest;
   }
 
-  /** Which items weigh more: the nearest, ties by index; always exactly `nearCount`. */
+  /** Whether each item is one of the `nearCount` nearest; ties are broken by index. */
   near(secret: Secret): boolean[] {
     const distances = this.#distances(secret);
     if (distances.length !== this.size || distances.some(Number.isNaN)) {

@@ -1,4 +1,4 @@
-/** All that a device needs to take part: a task, and the public files that its hashes name. */
+/** What a device needs to take part: a task, and the public files whose hashes it contains. */
 
 import { Atlas } from "../atlas.js";
 import { TaskRefused } from "../errors.js";
@@ -12,38 +12,41 @@ import { resampled } from "./resampling.js";
 import { asTaskRefused, Task } from "./task.js";
 import { ValueCode } from "./values.js";
 
-/** More bytes than an upload has besides a value. */
-const AROUND_VALUE = 256;
-const OURS = Symbol("made by TaskBundle.fromFiles");
+/** An upper bound on the bytes of an upload around its value. */
+const OVERHEAD_BYTES = 256;
+const CREATED_HERE = Symbol("made by TaskBundle.fromFiles");
 
-/** The files by the name that they have behind the task's address. */
+/** The files of a task, by their names in URLs below the task's. */
 export interface BundleFiles {
   readonly locations?: Uint8Array;
   readonly atlas?: Uint8Array;
   readonly zones?: Uint8Array;
 }
 
-/** A task and what perturbs: fixed by it and its files, and by nothing else. */
+/** A task and its mechanism, which the task and its files determine completely. */
 export class TaskBundle {
   private constructor(
-    ours: symbol,
+    key: symbol,
     readonly task: Task,
     readonly locations: LocationSet,
     readonly mechanism: Mechanism,
-    /** How a report is written, in as many bytes for every trajectory. */
+    /** The encoding of a report, in the same number of bytes for every trajectory. */
     readonly code: ValueCode,
   ) {
-    if (ours !== OURS)
-      throw new TaskRefused("a bundle must be made of its files; use TaskBundle.fromFiles", {
-        code: "kit_not_from_files",
-      });
+    if (key !== CREATED_HERE)
+      throw new TaskRefused(
+        "a bundle must be created from its files; use TaskBundle.fromFiles",
+        {
+          code: "kit_not_from_files",
+        },
+      );
     Object.freeze(this);
   }
 
   /**
-   * From bytes that somebody sent, who is not trusted.
+   * Parse and check files from an untrusted source.
    *
-   * @throws TaskRefused unless they are what the task's hashes name and make its mechanism.
+   * @throws TaskRefused unless they have the hashes in the task and define its mechanism.
    */
   static async fromFiles(task: Task, files: BundleFiles): Promise<TaskBundle> {
     try {
@@ -51,44 +54,44 @@ export class TaskBundle {
       const locations = parseLocations(files.locations);
       checkHash(await locations.sha256(), task.facts.locationsSha256);
       const mechanism = await (task.isOracle
-        ? questionOf(task, locations, files.zones)
+        ? oracleOf(task, locations, files.zones)
         : atlasOf(task, locations, files.atlas));
       const code = ValueCode.of(mechanism, task.facts.length ?? 1);
-      if (code.characters > UPLOAD_BYTES_MAX - AROUND_VALUE) {
+      if (code.characters > UPLOAD_BYTES_MAX - OVERHEAD_BYTES) {
         throw new TaskRefused(
-          `a report must fit into an upload of ${UPLOAD_BYTES_MAX} bytes, and those of this ` +
-            "task would not; it takes larger zones",
+          `a report must fit into an upload of ${UPLOAD_BYTES_MAX} bytes, and reports of this ` +
+            "task do not; the task needs larger zones",
           { code: "report_too_large", limit: UPLOAD_BYTES_MAX },
         );
       }
-      return new TaskBundle(OURS, task, locations, mechanism, code);
+      return new TaskBundle(CREATED_HERE, task, locations, mechanism, code);
     } catch (error) {
       throw asTaskRefused(error);
     }
   }
 
-  /** What is read where nothing can be: the first public location, at every point. */
+  /** What is reported of a trajectory without points: the first public location at every point. */
   get publicAnswer(): number[] {
     return new Array<number>(this.task.facts.length ?? 1).fill(0);
   }
 
   /**
-   * The points that a trajectory is reported by: those on Earth, brought to the task's length, their
-   * longitudes wrapped. None where no point is on Earth.
+   * The points of a trajectory that are used: those on Earth, with wrapped longitudes, resampled to
+   * the length of the task. Empty if no point is on Earth.
    */
   pointsRead(points: readonly LatLng[]): LatLng[] {
-    const placed = points.flatMap((point) => onEarth(point?.lat, point?.lng) ?? []);
-    const length = this.task.facts.length ?? Math.min(placed.length, POINTS_MAX);
-    return placed.length ? resampled(placed, length) : [];
+    const valid = points.flatMap((point) => onEarth(point?.lat, point?.lng) ?? []);
+    const length = this.task.facts.length ?? Math.min(valid.length, POINTS_MAX);
+    return valid.length ? resampled(valid, length) : [];
   }
 
   /**
-   * The locations that a trajectory is reported by: of each point that is read the nearest, however
-   * far. Every trajectory has some, also an empty one: whether a device reports must not depend on it.
+   * The locations that the mechanism perturbs: the nearest to each point that is used, however far.
+   * An empty trajectory has some, too: whether a device reports must not depend on the trajectory.
    */
   read(points: readonly LatLng[]): number[] {
-    const read = this.pointsRead(points);
-    return read.length ? read.map((point) => this.locations.nearest(point)) : this.publicAnswer;
+    const used = this.pointsRead(points);
+    return used.length ? used.map((point) => this.locations.nearest(point)) : this.publicAnswer;
   }
 }
 
@@ -98,22 +101,23 @@ async function atlasOf(
   content: Uint8Array | undefined,
 ): Promise<Mechanism> {
   if (content === undefined) throw missing("atlas");
-  const { book, epsilon, sha256 } = await parseAtlas(content, locations);
+  const { codebook, epsilon, sha256 } = await parseAtlas(content, locations);
   checkHash(sha256, task.facts.domainSha256);
-  const isLong = book.length === task.facts.length;
-  if (!isLong || epsilon.compare(task.facts.epsilon) !== 0) {
+  const fits = codebook.length === task.facts.length;
+  if (!fits || epsilon.compare(task.facts.epsilon) !== 0) {
     throw new TaskRefused(
-      `the atlas must be of length ${task.facts.length} and epsilon ${task.facts.epsilon} alone`,
+      `the codebook must have the length ${task.facts.length} and the epsilon ` +
+        `${task.facts.epsilon}, and no other`,
       {
-        code: isLong ? "codebook_parameters_mismatch" : "codebook_length_mismatch",
+        code: fits ? "codebook_parameters_mismatch" : "codebook_length_mismatch",
         length: task.facts.length,
       },
     );
   }
-  return new Atlas({ epsilon, locations, codebooks: [book] });
+  return new Atlas({ epsilon, locations, codebooks: [codebook] });
 }
 
-async function questionOf(
+async function oracleOf(
   task: Task,
   locations: LocationSet,
   content: Uint8Array | undefined,
@@ -121,39 +125,39 @@ async function questionOf(
   if (content === undefined) throw missing("zones");
   const { zones, rule, sha256 } = await parseZones(content, locations);
   if (rule !== task.facts.zones) {
-    throw new TaskRefused("zones must be made by the rule that the task names", {
+    throw new TaskRefused("zones must be made by the rule in the task", {
       code: "zones_rule_mismatch",
     });
   }
   checkHash(sha256, task.facts.domainSha256);
   const { epsilon, when } = task.facts;
-  const made = new ORACLES[task.facts.mechanism as OracleName]({
+  const oracle = new ORACLES[task.facts.mechanism as OracleName]({
     epsilon,
     zones,
     ...(when !== null && { when }),
   });
-  if (made.labelCount > LABELS_MAX) {
+  if (oracle.labelCount > LABELS_MAX) {
     throw new TaskRefused(
-      `a question must have at most ${LABELS_MAX} labels, got ${made.labelCount}; take larger ` +
-        "zones",
+      `a frequency oracle must have at most ${LABELS_MAX} labels, got ${oracle.labelCount}; ` +
+        "choose larger zones",
       { code: "too_many_labels", limit: LABELS_MAX },
     );
   }
-  return made;
+  return oracle;
 }
 
-function checkHash(found: string, named: string): void {
-  if (found !== named) {
+function checkHash(actual: string, expected: string): void {
+  if (actual !== expected) {
     throw new TaskRefused(
-      "locations and atlas or zones must have the hashes that the task names, and have " +
-        "others; fetch them again, and take part in nothing if it stays so",
+      "the files of a task must have the hashes in the task, and have others; fetch them " +
+        "again, and do not take part if they still differ",
       { code: "task_file_hash_mismatch" },
     );
   }
 }
 
 function missing(name: string): TaskRefused {
-  return new TaskRefused(`a task must come with ${name}`, {
+  return new TaskRefused(`a task must have the file ${name}, and does not`, {
     code: "task_file_missing",
     files: [name],
   });

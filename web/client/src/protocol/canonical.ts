@@ -1,47 +1,50 @@
 /**
- * One text for one value: JSON whose bytes can be hashed (RFC 8785, for what a task holds).
+ * Canonical JSON: one text for each value, whose bytes can be hashed (a subset of RFC 8785).
  *
- * Objects, lists, text, whole numbers and booleans, and nothing else. The reader is our own:
- * that of the language forgets repeated names, and takes fractions and null.
+ * Values are objects, lists, strings, whole numbers and booleans. JSON.parse does not fit: it drops
+ * repeated names, and accepts fractions and null.
  */
 
 import { SchemaError } from "../errors.js";
 
-/** Beyond, numbers round. */
+/** Larger numbers are rounded. */
 export const INTEGER_MAX = Number.MAX_SAFE_INTEGER;
 const DEPTH_MAX = 8;
 const SPACE = /[ \t\r\n]*/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)/y;
-/** What other readers of JSON know, and no task may hold. */
+/** Values that other JSON readers accept, and a task must not contain. */
 const NO_VALUE = /null|NaN|-?Infinity/y;
 const NO_WHOLE = /[.eE0-9]/y;
 /** Up to the closing quote; control characters are not allowed inside. */
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
-const HALF_CHARACTER = /\p{Surrogate}/u;
+const LONE_SURROGATE = /\p{Surrogate}/u;
 
 export type Json = string | number | boolean | Json[] | JsonObject;
 
-/** Without a prototype: `__proto__` is a name like any other. */
+/** Has no prototype, so that `__proto__` is a name like any other. */
 export interface JsonObject {
   [name: string]: Json;
 }
 
-/** The one text of a value; refused if it has a part that has none. */
+/** The canonical text of a value; throws if a part of it is not allowed. */
 export function canonicalText(value: Json, depth = DEPTH_MAX): string {
   checkDepth(depth);
-  if (typeof value === "string") return JSON.stringify(whole(value));
+  if (typeof value === "string") return JSON.stringify(checkedText(value));
   if (typeof value === "boolean") return String(value);
   if (typeof value === "number") {
-    if (!Number.isSafeInteger(value)) throw strange();
+    if (!Number.isSafeInteger(value)) throw unsupported();
     return String(value + 0);
   }
   if (Array.isArray(value)) {
-    return `[${value.map((each) => canonicalText(each, depth - 1)).join(",")}]`;
+    return `[${value.map((item) => canonicalText(item, depth - 1)).join(",")}]`;
   }
-  if (typeof value !== "object" || value === null) throw strange();
+  if (typeof value !== "object" || value === null) throw unsupported();
   const members = Object.keys(value)
-    .sort() // by UTF-16, as RFC 8785 wants
-    .map((name) => `${JSON.stringify(whole(name))}:${canonicalText(value[name]!, depth - 1)}`);
+    .sort() // by UTF-16 code units, as in RFC 8785
+    .map(
+      (name) =>
+        `${JSON.stringify(checkedText(name))}:${canonicalText(value[name]!, depth - 1)}`,
+    );
   return `{${members.join(",")}}`;
 }
 
@@ -49,7 +52,7 @@ export function canonicalBytes(value: Json): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(canonicalText(value)) as Uint8Array<ArrayBuffer>;
 }
 
-/** The object that these bytes are the canonical text of; refused if they are not. */
+/** Parse an object; throws unless the bytes are its canonical text. */
 export function parseCanonical(content: Uint8Array, what: string, most: number): JsonObject {
   const value = parseObject(content, what, most);
   if (!sameBytes(canonicalBytes(value), content)) {
@@ -61,7 +64,7 @@ export function parseCanonical(content: Uint8Array, what: string, most: number):
   return value;
 }
 
-/** A JSON object of the same kinds of values, however it is written. */
+/** Parse an object with the same kinds of values, which need not be canonical. */
 export function parseObject(content: Uint8Array, what: string, most: number): JsonObject {
   if (content.length > most) {
     throw new SchemaError(`${what} must have at most ${most} bytes, got ${content.length}`, {
@@ -70,17 +73,17 @@ export function parseObject(content: Uint8Array, what: string, most: number): Js
       size: content.length,
     });
   }
-  const value = new Reader(utf8(content, what, "not_json_object")).whole();
+  const value = new Reader(utf8(content, what, "not_json_object")).document();
   if (typeof value !== "object" || Array.isArray(value)) {
     throw new SchemaError(
-      `${what} must be a JSON object without fractions and with every name once, and is not`,
+      `${what} must be a JSON object without fractions or repeated names, and is not`,
       { code: "not_json_object" },
     );
   }
   return value;
 }
 
-/** Text in UTF-8, a byte order mark being part of it; `code` is what is wrong if it is not. */
+/** Decode UTF-8, keeping a byte order mark; throws with `code` if it is not UTF-8. */
 export function utf8(content: Uint8Array, what: string, code: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
@@ -98,7 +101,7 @@ class Reader {
 
   constructor(readonly text: string) {}
 
-  whole(): Json {
+  document(): Json {
     const value = this.#value(DEPTH_MAX);
     this.#match(SPACE);
     if (this.#at !== this.text.length) throw malformed();
@@ -121,7 +124,7 @@ class Reader {
         return value;
       }
     }
-    if (this.#match(NO_VALUE) !== null) throw strange();
+    if (this.#match(NO_VALUE) !== null) throw unsupported();
     return this.#number();
   }
 
@@ -129,63 +132,64 @@ class Reader {
     const digits = this.#match(NUMBER);
     if (digits === null || this.#match(NO_WHOLE) !== null) throw malformed();
     const value = Number(digits) + 0;
-    if (!Number.isSafeInteger(value)) throw strange();
+    if (!Number.isSafeInteger(value)) throw unsupported();
     return value;
   }
 
   #string(): string {
-    const written = this.#match(STRING);
-    if (written === null) throw malformed();
-    return whole(JSON.parse(written) as string);
+    const quoted = this.#match(STRING);
+    if (quoted === null) throw malformed();
+    return checkedText(JSON.parse(quoted) as string);
   }
 
   #list(depth: number): Json[] {
-    const found: Json[] = [];
+    const items: Json[] = [];
     this.#at += 1;
-    if (this.#next("]")) return found;
-    do found.push(this.#value(depth - 1));
-    while (this.#goesOn("]"));
-    return found;
+    if (this.#next("]")) return items;
+    do items.push(this.#value(depth - 1));
+    while (this.#hasNext("]"));
+    return items;
   }
 
   #object(depth: number): JsonObject {
-    const found = Object.create(null) as JsonObject;
+    const members = Object.create(null) as JsonObject;
     this.#at += 1;
-    if (this.#next("}")) return found;
+    if (this.#next("}")) return members;
     do {
       this.#match(SPACE);
       const name = this.#string();
-      if (name in found || !this.#next(":")) throw malformed();
-      found[name] = this.#value(depth - 1);
-    } while (this.#goesOn("}"));
-    return found;
+      if (name in members || !this.#next(":")) throw malformed();
+      members[name] = this.#value(depth - 1);
+    } while (this.#hasNext("}"));
+    return members;
   }
 
-  /** Whether another one follows; false at the end of the list or object. */
-  #goesOn(closing: string): boolean {
+  /** Consume a comma or the closing bracket; true if it is a comma. */
+  #hasNext(closing: string): boolean {
     if (this.#next(",")) return true;
     if (!this.#next(closing)) throw malformed();
     return false;
   }
 
+  /** Consume a character if it is the next one after white space. */
   #next(mark: string): boolean {
     this.#match(SPACE);
-    const found = this.text[this.#at] === mark;
-    this.#at += Number(found);
-    return found;
+    const isNext = this.text[this.#at] === mark;
+    this.#at += Number(isNext);
+    return isNext;
   }
 
   #match(pattern: RegExp): string | null {
     pattern.lastIndex = this.#at;
-    const found = pattern.exec(this.text);
-    if (found !== null) this.#at = pattern.lastIndex;
-    return found && found[0];
+    const match = pattern.exec(this.text);
+    if (match !== null) this.#at = pattern.lastIndex;
+    return match && match[0];
   }
 }
 
-function whole(text: string): string {
-  if (HALF_CHARACTER.test(text)) {
-    throw new SchemaError("names and text must be of whole characters, and one is not", {
+function checkedText(text: string): string {
+  if (LONE_SURROGATE.test(text)) {
+    throw new SchemaError("names and strings must be valid Unicode, and one is not", {
       code: "json_text_malformed",
     });
   }
@@ -202,15 +206,18 @@ function checkDepth(depth: number): void {
 }
 
 function malformed(): SchemaError {
-  return new SchemaError("it must be JSON without fractions and with every name once", {
-    code: "not_json_object",
-  });
+  return new SchemaError(
+    "the text must be JSON without fractions or repeated names, and is not",
+    {
+      code: "not_json_object",
+    },
+  );
 }
 
-function strange(): SchemaError {
+function unsupported(): SchemaError {
   return new SchemaError(
-    `values must be text, whole numbers up to ${INTEGER_MAX}, true, false, lists or objects, ` +
-      "and one is not",
+    `values must be strings, integers up to ${INTEGER_MAX}, booleans, lists or objects, and one ` +
+      "is not",
     { code: "json_value_unsupported" },
   );
 }

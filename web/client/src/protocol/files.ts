@@ -1,7 +1,7 @@
 /**
- * The public files beside a task: locations, and an atlas or zones.
+ * The public files of a task: locations, and a codebook or zones.
  *
- * The hashes in a task are of what is in them, not of how it is written.
+ * The hashes in a task are hashes of their content, not of their bytes.
  */
 
 import { Codebook, codebooksSha256 } from "../atlas.js";
@@ -19,12 +19,12 @@ const ZONES_FORMAT = "nomadp zones 1";
 const ATLAS = ["epsilon", "format", "journeys", "locations_sha256", "near_count", "recipe"];
 const ZONES = ["format", "locations_sha256", "names", "of", "rule"];
 const DEGREES = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$/;
-/** One field of CSV and what ends it; no quote stands inside of a field without. */
+/** One CSV field and its separator. A field without quotes contains none. */
 const FIELD = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y;
 
-/** An atlas, and the epsilon that it was made for. */
+/** A codebook, and the epsilon that it was built for. */
 export interface AtlasFile {
-  readonly book: Codebook;
+  readonly codebook: Codebook;
   readonly epsilon: Fraction;
   readonly recipe: string;
   readonly sha256: string;
@@ -42,7 +42,7 @@ export function parseLocations(content: Uint8Array): LocationSet {
   checkSize(content, "locations");
   const rows = csvRows(utf8(content, "locations", "locations_malformed"));
   const header = rows?.shift();
-  // A name of the header may be quoted, and then hold a comma: it is compared with its length.
+  // A quoted name may contain a comma, so compare the number of columns, too.
   const isKnown = header?.length === 3 && String(header) === HEADER;
   if (rows == null || !isKnown || rows.some((row) => row.length !== 3)) {
     throw noLocations();
@@ -61,18 +61,18 @@ function location([id, lat, lng]: string[]): Location {
   return { id: id!, lat: Number(lat), lng: Number(lng) };
 }
 
-/** RFC 4180, lines ended by LF or CRLF; null if it is not. */
+/** The rows of CSV (RFC 4180) with line ends LF or CRLF; null if it is malformed. */
 function csvRows(text: string): string[][] | null {
   const rows: string[][] = [];
   let row: string[] = [];
   let at = 0;
   while (at < text.length || row.length) {
     FIELD.lastIndex = at;
-    const found = FIELD.exec(text);
-    if (found === null) return null;
+    const match = FIELD.exec(text);
+    if (match === null) return null;
     at = FIELD.lastIndex;
-    row.push(found[1] === undefined ? found[2]! : found[1].replaceAll('""', '"'));
-    if (found[3] !== ",") {
+    row.push(match[1] === undefined ? match[2]! : match[1].replaceAll('""', '"'));
+    if (match[3] !== ",") {
       rows.push(row);
       row = [];
     }
@@ -80,74 +80,80 @@ function csvRows(text: string): string[][] | null {
   return rows;
 }
 
-/** One atlas, of the task's one length. */
+/** Parse and check a codebook. */
 export async function parseAtlas(
   content: Uint8Array,
   locations: LocationSet,
 ): Promise<AtlasFile> {
-  const said = object(content, "an atlas", ATLAS, ["size"]);
-  const trajectories = checkedTrajectories(said["journeys"]!);
-  const { format, recipe, epsilon, locations_sha256: of, near_count: near, size = 0 } = said;
+  const members = object(content, "a codebook", ATLAS, ["size"]);
+  const codewords = checkedCodewords(members["journeys"]!);
+  const { format, recipe, epsilon, locations_sha256: of, near_count: near, size = 0 } = members;
   const texts = [format, recipe, epsilon, of].every((text) => typeof text === "string");
-  const isWritten = texts && isIndex(near);
-  if (!isWritten || !isIndex(size) || format !== ATLAS_FORMAT) {
-    throw new TaskRefused(`an atlas must be of the format ${ATLAS_FORMAT}, and is not`, {
-      code: isWritten ? "codebook_format_unknown" : "codebook_malformed",
-      format: ATLAS_FORMAT,
-    });
+  const isTyped = texts && isIndex(near);
+  if (!isTyped || !isIndex(size) || format !== ATLAS_FORMAT) {
+    throw new TaskRefused(
+      `a codebook must have the format ${ATLAS_FORMAT}, and does not; update nomadp`,
+      {
+        code: isTyped ? "codebook_format_unknown" : "codebook_malformed",
+        format: ATLAS_FORMAT,
+      },
+    );
   }
   if (of !== (await locations.sha256())) {
-    throw new TaskRefused("an atlas must be of the locations beside it, and is of others", {
-      code: "task_file_hash_mismatch",
-    });
+    throw new TaskRefused(
+      "a codebook must be for the locations of its task, and is for others",
+      {
+        code: "task_file_hash_mismatch",
+      },
+    );
   }
-  const book = new Codebook(locations, trajectories, near);
-  const made = asEpsilon(epsilon as string);
-  if (String(made) !== epsilon) {
-    throw new TaskRefused(`the epsilon of an atlas must be written as ${made}, and is not`, {
+  const codebook = new Codebook(locations, codewords, near);
+  const exact = asEpsilon(epsilon as string);
+  if (String(exact) !== epsilon) {
+    throw new TaskRefused(`the epsilon of a codebook must be written as ${exact}, and is not`, {
       code: "codebook_epsilon_not_canonical",
-      epsilon: String(made),
+      epsilon: String(exact),
     });
   }
-  const sha256 = await codebooksSha256(locations, made, [book]);
-  return { book, epsilon: made, recipe: recipe as string, sha256 };
+  const sha256 = await codebooksSha256(locations, exact, [codebook]);
+  return { codebook, epsilon: exact, recipe: recipe as string, sha256 };
 }
 
-function checkedTrajectories(trajectories: Json): number[][] {
-  const rows = Array.isArray(trajectories) ? trajectories : [];
+function checkedCodewords(codewords: Json): number[][] {
+  const rows = Array.isArray(codewords) ? codewords : [];
   const length = Array.isArray(rows[0]) ? rows[0].length : 0;
   const fits = (row: Json) => Array.isArray(row) && row.length === length && row.every(isIndex);
   if (rows.length < 1 || rows.length > CODEWORDS_MAX || length < 1 || length > LENGTH_MAX) {
     throw new TaskRefused(
-      `an atlas must hold 1 to ${CODEWORDS_MAX} trajectories of 1 to ${LENGTH_MAX} locations`,
+      `a codebook must have 1 to ${CODEWORDS_MAX} codewords of 1 to ${LENGTH_MAX} locations`,
       { code: "codebook_malformed", limit: CODEWORDS_MAX },
     );
   }
   if (!rows.every(fits)) {
     throw new TaskRefused(
-      "trajectories of an atlas must be of one length and of locations, counted from 0",
+      "codewords must be lists of the same length of indices of locations, and some are not",
       { code: "codebook_malformed", limit: LENGTH_MAX },
     );
   }
   return rows as number[][];
 }
 
-/** In which zone each location is. */
+/** Parse and check zones. */
 export async function parseZones(
   content: Uint8Array,
   locations: LocationSet,
 ): Promise<ZonesFile> {
-  const said = object(content, "zones", ZONES);
-  const { names, of, rule } = said;
+  const members = object(content, "zones", ZONES);
+  const { names, of, rule } = members;
   const locationsSha256 = await locations.sha256();
-  if (said["format"] !== ZONES_FORMAT || said["locations_sha256"] !== locationsSha256) {
+  if (members["format"] !== ZONES_FORMAT || members["locations_sha256"] !== locationsSha256) {
     throw new TaskRefused(
-      `zones must be of the format ${ZONES_FORMAT} and of these locations`,
+      `zones must have the format ${ZONES_FORMAT} and be for the locations of their task`,
       { code: "zones_mismatch", format: ZONES_FORMAT },
     );
   }
-  const named = Array.isArray(names) && names.every((name) => typeof name === "string");
-  if (typeof rule !== "string" || !named || !Array.isArray(of) || !of.every(isIndex)) {
+  const hasNames = Array.isArray(names) && names.every((name) => typeof name === "string");
+  if (typeof rule !== "string" || !hasNames || !Array.isArray(of) || !of.every(isIndex)) {
     throw new TaskRefused("zones must have names, and a number for each location", {
       code: "zones_malformed",
     });
@@ -156,13 +162,13 @@ export async function parseZones(
   return { zones, rule, sha256: await zonesSha256(zones, locationsSha256) };
 }
 
-/** The hash of a partition: the location set, each location's zone, each zone's name. */
+/** The hash of a partition: the location set, the name of each zone and the zone of each location. */
 async function zonesSha256(zones: Zones, locationsSha256: string): Promise<string> {
-  const text = new TextEncoder();
-  const parts = [text.encode(`nomadp-zones-1\n${locationsSha256}\n${zones.size}\n`)];
+  const encoder = new TextEncoder();
+  const parts = [encoder.encode(`nomadp-zones-1\n${locationsSha256}\n${zones.size}\n`)];
   for (const name of zones.names) {
-    const encoded = text.encode(name);
-    parts.push(text.encode(`${encoded.length}:`), encoded);
+    const encoded = encoder.encode(name);
+    parts.push(encoder.encode(`${encoded.length}:`), encoded);
   }
   const size = zones.locations.size;
   const of = new DataView(new ArrayBuffer(8 * size));
@@ -178,16 +184,19 @@ function object(
   optional: string[] = [],
 ): JsonObject {
   checkSize(content, what);
-  const said = parseObject(content, what, FILE_BYTES_MAX);
-  const names = Object.keys(said);
+  const members = parseObject(content, what, FILE_BYTES_MAX);
+  const names = Object.keys(members);
   const known = [...fields, ...optional];
-  if (!fields.every((name) => name in said) || !names.every((name) => known.includes(name))) {
-    throw new TaskRefused(`${what} must have ${fields.join(", ")} and nothing else`, {
+  if (
+    !fields.every((name) => name in members) ||
+    !names.every((name) => known.includes(name))
+  ) {
+    throw new TaskRefused(`${what} must have the members ${fields.join(", ")} and no others`, {
       code: "fields_mismatch",
       file: fileOf(what),
     });
   }
-  return said;
+  return members;
 }
 
 function checkSize(content: Uint8Array, what: string): void {
@@ -200,9 +209,9 @@ function checkSize(content: Uint8Array, what: string): void {
   }
 }
 
-/** By the name that it has behind the task's address. */
+/** The name of a file in URLs below the task's. */
 function fileOf(what: string): string {
-  return what.replace(/^an /, "");
+  return what === "a codebook" ? "atlas" : what;
 }
 
 function isIndex(value: Json | undefined): value is number {

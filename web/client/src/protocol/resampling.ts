@@ -1,12 +1,12 @@
-/** A trajectory of any length brought to the one public length of its task. */
+/** Resampling of a trajectory to the public length of its task. */
 
 import { DomainError } from "../errors.js";
 
 /**
- * Evenly spaced positions along the way, both ends kept; a short one repeats its last.
+ * Points at evenly spaced positions, with both ends; a short trajectory repeats its last point.
  *
- * Position k of a longer trajectory of n points is (k (n - 1)) / (length - 1), rounded with halves
- * upwards, in whole numbers: every device picks the same. Of length 1, the first.
+ * Position k in a longer trajectory of n points is (k (n - 1)) / (length - 1), rounded half up in
+ * integer arithmetic, so that every device picks the same points. Length 1 picks the first point.
  */
 export function resampled<Point>(points: readonly Point[], length: number): Point[] {
   const count = points.length;

@@ -1,4 +1,4 @@
-/** Every line that a task must keep to: what a device checks before it takes part. */
+/** The rules that a device checks before it takes part in a task. */
 
 import { asEpsilon } from "../budget.js";
 import { hasBlanks, hasForbidden } from "../characters.js";
@@ -7,7 +7,7 @@ import { Fraction } from "../fraction.js";
 import { ORACLES, type OracleName, WHEN, type When } from "../oracles.js";
 import { isReportId } from "./base64url.js";
 import { INTEGER_MAX, type Json, type JsonObject } from "./canonical.js";
-import * as most from "./ceilings.js";
+import * as limits from "./ceilings.js";
 
 export const WIRE_VERSION = 1;
 export const ATLAS = "atlas";
@@ -32,70 +32,70 @@ const NUMBERS = [
 const HASH = /^[0-9a-f]{64}$/;
 const RULE = /^(?:(?:grid|h3):(?:0|[1-9][0-9]{0,3})|polygons:[0-9a-f]{64})$/;
 
-/** All that a task says, checked. */
+/** The parameters of a task, checked. */
 export interface TaskFacts {
-  /** A sentence that a contributor reads. */
+  /** A sentence for contributors. */
   readonly purpose: string;
   readonly mechanism: TaskMechanism;
   readonly version: number;
-  /** The zones rule of a frequency oracle, and the part of the time it includes. */
+  /** The zones rule of a frequency oracle, and the division of time in its labels. */
   readonly zones: string | null;
   readonly when: When | null;
-  /** Of one report. */
+  /** The epsilon of one report. */
   readonly epsilon: Fraction;
-  /** Of every trajectory reported to ATLAS; a frequency oracle has none. */
+  /** The number of points of every report to ATLAS; null for a frequency oracle. */
   readonly length: number | null;
   readonly locationsSha256: string;
-  /** Of the codebook, or of the zones of a frequency oracle. */
+  /** The hash of the codebook, or of the zones of a frequency oracle. */
   readonly domainSha256: string;
-  /** Seconds: times are counted in these, since 1970, and never told finer. */
+  /** The unit of all times, in seconds; times are counted since 1970, and never given finer. */
   readonly timePrecision: number;
   readonly start: number;
   readonly end: number;
-  /** Seconds: reports are sent after a random delay of at most so many. */
+  /** The largest random delay of a report, in seconds. */
   readonly sendWithin: number;
   readonly reportsPerContributor: number;
   readonly minBatchSize: number;
   readonly retention: number;
-  /** Whether the counts of reports go with them; else they stay to be asked. */
+  /** Whether counts are deleted with the reports; otherwise they can still be queried. */
   readonly deleteCounts: boolean;
   readonly salt: string;
 }
 
-/** What an object says that may be a task; refused if it may not. */
-export function checkedFacts(said: JsonObject): TaskFacts {
-  const law = checkedMechanism(said);
-  const asks = law.name !== ATLAS;
-  const book = asks ? "zones_sha256" : "atlas_sha256";
-  checkTexts(said, book);
-  const numbers = Object.fromEntries(NUMBERS.map((name) => [name, said[name]!]));
-  const length = asks ? null : within("length", said["length"]!, 1, most.LENGTH_MAX);
-  const params = checkedParams(law.params, asks, said[book] as string);
-  const epsilon = checkedBudget(said);
+/** The parameters of a task; throws if the object breaks a rule. */
+export function checkedFacts(members: JsonObject): TaskFacts {
+  const law = checkedMechanism(members);
+  const isOracle = law.name !== ATLAS;
+  const domain = isOracle ? "zones_sha256" : "atlas_sha256";
+  checkTexts(members, domain);
+  const numbers = Object.fromEntries(NUMBERS.map((name) => [name, members[name]!]));
+  const length = isOracle ? null : within("length", members["length"]!, 1, limits.LENGTH_MAX);
+  const params = checkedParams(law.params, isOracle, members[domain] as string);
+  const epsilon = checkedBudget(members);
   checkTimes(numbers);
   return {
-    purpose: said["purpose"] as string,
+    purpose: members["purpose"] as string,
     mechanism: law.name,
     version: VERSIONS[law.name],
     ...params,
     epsilon,
     length,
-    locationsSha256: said["locations_sha256"] as string,
-    domainSha256: said[book] as string,
+    locationsSha256: members["locations_sha256"] as string,
+    domainSha256: members[domain] as string,
     timePrecision: numbers["time_precision"] as number,
     start: numbers["start"] as number,
     end: numbers["end"] as number,
     sendWithin: numbers["send_within"] as number,
     reportsPerContributor: numbers["reports_per_contributor"] as number,
-    minBatchSize: within("min_batch_size", said["min_batch_size"]!, 1, most.BATCH_MAX),
+    minBatchSize: within("min_batch_size", members["min_batch_size"]!, 1, limits.BATCH_MAX),
     retention: numbers["retention"] as number,
-    deleteCounts: "delete_counts" in said,
-    salt: said["salt"] as string,
+    deleteCounts: "delete_counts" in members,
+    salt: members["salt"] as string,
   };
 }
 
-function checkedMechanism(said: JsonObject): { name: TaskMechanism; params: Json } {
-  const law = said["mechanism"];
+function checkedMechanism(members: JsonObject): { name: TaskMechanism; params: Json } {
+  const law = members["mechanism"];
   if (!isObject(law) || String(Object.keys(law).sort()) !== "name,params,version") {
     throw new TaskRefused(
       "mechanism must have a name, a version and params, and nothing else",
@@ -103,74 +103,74 @@ function checkedMechanism(said: JsonObject): { name: TaskMechanism; params: Json
     );
   }
   const { name, params, version } = law;
-  const asks = typeof name === "string" && Object.hasOwn(ORACLES, name);
-  const known = [...TEXTS, ...NUMBERS, "wire_version", "mechanism"];
-  known.push(...(asks ? ["zones_sha256"] : ["atlas_sha256", "length"]));
-  const missing = known.filter((each) => !(each in said));
-  const may = [...known, "delete_counts"];
-  const strange = Object.keys(said).filter((each) => !may.includes(each)).length;
-  if (missing.length || strange) {
+  const isOracle = typeof name === "string" && Object.hasOwn(ORACLES, name);
+  const required = [...TEXTS, ...NUMBERS, "wire_version", "mechanism"];
+  required.push(...(isOracle ? ["zones_sha256"] : ["atlas_sha256", "length"]));
+  const missing = required.filter((key) => !(key in members));
+  const allowed = [...required, "delete_counts"];
+  const unknown = Object.keys(members).filter((key) => !allowed.includes(key)).length;
+  if (missing.length || unknown) {
     throw new TaskRefused(
-      `a task must have the fields of its kind and no others, got ${strange} unknown and ` +
-        `without ${missing.sort().join(", ") || "none"}`,
-      { code: "fields_mismatch", file: "task", unknown: strange, missing },
+      `a task must have the fields of its mechanism and no others, got ${unknown} unknown, and ` +
+        `${missing.sort().join(", ") || "none"} missing`,
+      { code: "fields_mismatch", file: "task", unknown, missing },
     );
   }
-  if ("delete_counts" in said && said["delete_counts"] !== true) {
+  if ("delete_counts" in members && members["delete_counts"] !== true) {
     throw new TaskRefused("delete_counts must be true, or left out, and is not", {
       code: "delete_counts_not_true",
     });
   }
-  if (said["wire_version"] !== WIRE_VERSION) {
+  if (members["wire_version"] !== WIRE_VERSION) {
     throw new TaskRefused(`wire_version must be ${WIRE_VERSION}, got another; update nomadp`, {
       code: "wire_version_unknown",
       known: WIRE_VERSION,
     });
   }
-  if (!asks && name !== ATLAS) {
+  if (!isOracle && name !== ATLAS) {
     throw new TaskRefused(
-      `the mechanism of a task must be one of ${Object.keys(VERSIONS).join(", ")}, whose ` +
-        "reports are of one size, got another",
+      `the mechanism of a task must be one of ${Object.keys(VERSIONS).join(", ")}, got another`,
       { code: "mechanism_not_for_tasks" },
     );
   }
-  const found = name as TaskMechanism;
-  if (version !== VERSIONS[found]) {
+  const mechanism = name as TaskMechanism;
+  if (version !== VERSIONS[mechanism]) {
     throw new TaskRefused(
-      `${found} must be of version ${VERSIONS[found]}, the one known here, got another; ` +
-        "update nomadp",
-      { code: "mechanism_version_unknown", mechanism: found, known: VERSIONS[found] },
+      `${mechanism} must have version ${VERSIONS[mechanism]}, got another; update nomadp`,
+      { code: "mechanism_version_unknown", mechanism, known: VERSIONS[mechanism] },
     );
   }
-  return { name: found, params: params! };
+  return { name: mechanism, params: params! };
 }
 
-function checkTexts(said: JsonObject, book: string): void {
-  for (const name of [...TEXTS, book]) {
-    if (typeof said[name] !== "string")
+function checkTexts(members: JsonObject, domain: string): void {
+  for (const name of [...TEXTS, domain]) {
+    if (typeof members[name] !== "string")
       throw new TaskRefused(`${name} must be text, and is not`, {
         code: "field_not_text",
         field: name,
       });
   }
-  const purpose = said["purpose"] as string;
+  const purpose = members["purpose"] as string;
   const characters = [...purpose].length;
-  const edged = purpose.startsWith(" ") || purpose.endsWith(" ");
+  const isPadded = purpose.startsWith(" ") || purpose.endsWith(" ");
   const hidden = hasForbidden(purpose) || hasBlanks(purpose);
-  if (characters < 1 || characters > most.PURPOSE_MAX || hidden || edged) {
+  if (characters < 1 || characters > limits.PURPOSE_MAX || hidden || isPadded) {
     throw new TaskRefused(
-      `purpose must be a sentence of up to ${most.PURPOSE_MAX} printable characters that ` +
-        `neither begins nor ends with a blank, got ${characters}`,
-      { code: "purpose_malformed", limit: most.PURPOSE_MAX, size: characters },
+      `purpose must be a sentence of up to ${limits.PURPOSE_MAX} printable characters that ` +
+        `neither begins nor ends with a space, got ${characters}`,
+      { code: "purpose_malformed", limit: limits.PURPOSE_MAX, size: characters },
     );
   }
-  if (![said["locations_sha256"], said[book]].every((hash) => HASH.test(hash as string))) {
-    throw new TaskRefused("hashes must have 64 hexadecimal digits, and one has not", {
+  if (
+    ![members["locations_sha256"], members[domain]].every((hash) => HASH.test(hash as string))
+  ) {
+    throw new TaskRefused("hashes must have 64 hexadecimal digits, and one does not", {
       code: "hash_malformed",
     });
   }
-  if (!isReportId(said["salt"])) {
-    throw new TaskRefused("salt must be 22 characters that stand for 16 bytes, and is not", {
+  if (!isReportId(members["salt"])) {
+    throw new TaskRefused("salt must be 22 characters that encode 16 bytes, and is not", {
       code: "salt_malformed",
     });
   }
@@ -178,25 +178,25 @@ function checkTexts(said: JsonObject, book: string): void {
 
 function checkedParams(
   params: Json,
-  asks: boolean,
+  isOracle: boolean,
   domainSha256: string,
 ): { zones: string | null; when: When | null } {
-  const known = asks ? ["zones", "when"] : [];
+  const known = isOracle ? ["zones", "when"] : [];
   const fits =
     isObject(params) &&
     Object.keys(params).every((name) => known.includes(name)) &&
     Object.values(params).every((value) => typeof value === "string") &&
-    "zones" in params === asks;
+    "zones" in params === isOracle;
   if (!fits) {
     throw new TaskRefused(
-      `params must be texts named ${known.join(" and ") || "nothing"}, and are not`,
+      `params must be strings named ${known.join(" and ") || "nothing"}, and are not`,
       { code: "params_malformed" },
     );
   }
-  if (!asks) return { zones: null, when: null };
+  if (!isOracle) return { zones: null, when: null };
   const { zones, when = null } = params as { zones: string; when?: string };
-  const polygons = zones.startsWith("polygons:");
-  if (!RULE.test(zones) || (polygons && zones !== `polygons:${domainSha256}`)) {
+  const isPolygons = zones.startsWith("polygons:");
+  if (!RULE.test(zones) || (isPolygons && zones !== `polygons:${domainSha256}`)) {
     throw new TaskRefused(
       "zones must be grid:N, h3:R, or polygons: and the hash of the zones, and are not",
       { code: "zones_rule_malformed" },
@@ -210,69 +210,69 @@ function checkedParams(
   return { zones, when: when as When | null };
 }
 
-function checkedBudget(said: JsonObject): Fraction {
-  const epsilon = asEpsilon(said["epsilon"] as string);
-  if (String(epsilon) !== said["epsilon"]) {
+function checkedBudget(members: JsonObject): Fraction {
+  const epsilon = asEpsilon(members["epsilon"] as string);
+  if (String(epsilon) !== members["epsilon"]) {
     throw new TaskRefused(`epsilon must be written as ${epsilon}, and is written otherwise`, {
       code: "epsilon_not_canonical",
     });
   }
-  if (epsilon.compare(new Fraction(most.EPSILON_REPORT_MAX)) > 0) {
+  if (epsilon.compare(new Fraction(limits.EPSILON_REPORT_MAX)) > 0) {
     throw new TaskRefused(
-      `epsilon of a report must be above 0 and at most ${most.EPSILON_REPORT_MAX}, got ${epsilon}`,
-      { code: "report_epsilon_out_of_range", limit: most.EPSILON_REPORT_MAX },
+      `epsilon of a report must be above 0 and at most ${limits.EPSILON_REPORT_MAX}, got ${epsilon}`,
+      { code: "report_epsilon_out_of_range", limit: limits.EPSILON_REPORT_MAX },
     );
   }
   const reports = within(
     "reports_per_contributor",
-    said["reports_per_contributor"]!,
+    members["reports_per_contributor"]!,
     1,
-    most.REPORTS_MAX,
+    limits.REPORTS_MAX,
   );
-  const all = epsilon.times(new Fraction(reports));
-  if (all.compare(new Fraction(most.EPSILON_LIFETIME_MAX)) > 0) {
+  const total = epsilon.times(new Fraction(reports));
+  if (total.compare(new Fraction(limits.EPSILON_LIFETIME_MAX)) > 0) {
     throw new TaskRefused(
-      `one person must spend at most ${most.EPSILON_LIFETIME_MAX} in a task, got ${reports} ` +
+      `one person must use at most epsilon ${limits.EPSILON_LIFETIME_MAX} in a task, got ${reports} ` +
         `reports of ${epsilon}`,
-      { code: "task_epsilon_too_large", limit: most.EPSILON_LIFETIME_MAX },
+      { code: "task_epsilon_too_large", limit: limits.EPSILON_LIFETIME_MAX },
     );
   }
   return epsilon;
 }
 
-function checkTimes(said: Record<string, Json>): void {
-  const [low, high] = [most.PRECISION_MIN_S, most.PRECISION_MAX_S];
-  const second = within("time_precision", said["time_precision"]!, low, high);
+function checkTimes(members: Record<string, Json>): void {
+  const [low, high] = [limits.PRECISION_MIN_S, limits.PRECISION_MAX_S];
+  const unitS = within("time_precision", members["time_precision"]!, low, high);
   const [start, end, retention] = ["start", "end", "retention"].map((name) =>
-    within(name, said[name]!, 0, Math.floor(INTEGER_MAX / high)),
+    within(name, members[name]!, 0, Math.floor(INTEGER_MAX / high)),
   ) as [number, number, number];
-  const delay = within("send_within", said["send_within"]!, 0, most.SEND_WITHIN_MAX_S);
-  const lasts = end - start;
-  if (lasts < 1 || lasts * second > most.TASK_MAX_S) {
+  const delay = within("send_within", members["send_within"]!, 0, limits.SEND_WITHIN_MAX_S);
+  const duration = end - start;
+  if (duration < 1 || duration * unitS > limits.TASK_MAX_S) {
     throw new TaskRefused(
       `a task must end after it starts, and within two years, got a start of ${start} and an ` +
-        `end of ${end} in units of ${second} s`,
-      { code: "task_period_invalid", startS: start * second, endS: end * second },
+        `end of ${end} in units of ${unitS} s`,
+      { code: "task_period_invalid", startS: start * unitS, endS: end * unitS },
     );
   }
-  const isLong = retention * second > most.RETENTION_MAX_S;
-  if (isLong || lasts > retention) {
+  const isTooLong = retention * unitS > limits.RETENTION_MAX_S;
+  if (isTooLong || duration > retention) {
     throw new TaskRefused(
       "reports must be kept until the task ends, and for at most five years, got a retention " +
-        `of ${retention} and ${lasts} from start to end`,
+        `of ${retention} and ${duration} from start to end`,
       {
-        code: isLong ? "retention_too_long" : "retention_shorter_than_task",
-        retentionS: retention * second,
+        code: isTooLong ? "retention_too_long" : "retention_shorter_than_task",
+        retentionS: retention * unitS,
       },
     );
   }
-  if (delay > (retention - 1) * second) {
+  if (delay > (retention - 1) * unitS) {
     throw new TaskRefused(
       `reports must be sent while they are still kept, got send_within of ${delay} s and a ` +
-        `retention of ${retention} times ${second} s`,
+        `retention of ${retention} times ${unitS} s`,
       {
         code: "retention_shorter_than_delay",
-        retentionS: retention * second,
+        retentionS: retention * unitS,
         sendWithin: delay,
       },
     );

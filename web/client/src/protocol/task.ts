@@ -1,8 +1,8 @@
 /**
  * A task: one collection with fixed public parameters, named by the hash of all of them.
  *
- * The id IS the hash, and every report goes to it: a collector that wanted to tell people apart
- * by giving each another location set would need another id for each, which they can compare.
+ * The id is the hash, and every report names it. A collector that gave each person a different
+ * location set, to tell them apart, would need different ids, and people can compare ids.
  */
 
 import { NomadpError, TaskRefused } from "../errors.js";
@@ -14,7 +14,7 @@ import { ATLAS, checkedFacts, type TaskFacts } from "./rules.js";
 
 const TAG = "nomadp task v1";
 
-/** Only `Task.fromBytes` makes one, and what it may not be is refused. */
+/** A valid task. Only `Task.fromBytes` creates one. */
 export class Task {
   private constructor(
     readonly facts: TaskFacts,
@@ -27,7 +27,7 @@ export class Task {
   }
 
   /**
-   * A task that somebody wrote, who is not trusted; of this id if one is expected.
+   * Parse and check a task from an untrusted source.
    *
    * @throws TaskRefused
    */
@@ -50,12 +50,12 @@ export class Task {
     return this.facts.mechanism !== ATLAS;
   }
 
-  /** What one person may spend here. */
+  /** The most epsilon that one person can use in this task. */
   get epsilonInAll(): Fraction {
     return this.facts.epsilon.times(new Fraction(this.facts.reportsPerContributor));
   }
 
-  /** The time of a moment, in units of the task's precision. */
+  /** The time in units of the task's precision, rounded down. */
   epoch(unixMs: number): number {
     return Math.floor(unixMs / 1000 / this.facts.timePrecision);
   }
@@ -69,8 +69,8 @@ async function taskId(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return base64url(new Uint8Array(await crypto.subtle.digest("SHA-256", joined)));
 }
 
-/** What comes of it; any other refusal is one of the task. */
-export function refusing<Made>(make: () => Made): Made {
+/** Call a function, and turn its errors into `TaskRefused`. */
+export function refusing<Result>(make: () => Result): Result {
   try {
     return make();
   } catch (error) {

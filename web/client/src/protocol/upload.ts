@@ -1,4 +1,4 @@
-/** What a device sends: one JSON object with a report, of one size for every trajectory. */
+/** What a device sends: a JSON object with one report, of the same size for every trajectory. */
 
 import { ReportRefused } from "../errors.js";
 import type { Report } from "../report.js";
@@ -11,12 +11,12 @@ import type { TaskBundle } from "./bundle.js";
 export const UPLOAD_TYPE = "application/vnd.nomadp+json;message=upload-req;version=1";
 const ID_BYTES = 16;
 
-/** 22 characters for 128 bits of the system's randomness. */
+/** A random id: 128 bits from the system in 22 characters. */
 export function freshId(): string {
   return base64url(new Uint8Array(systemBytes(ID_BYTES).buffer));
 }
 
-/** The whole body of a request: canonical, so that a retry has the same bytes. */
+/** The body of a request, as canonical JSON. */
 export function uploadBytes(
   bundle: TaskBundle,
   report: Report,
@@ -25,12 +25,15 @@ export function uploadBytes(
   return bodyOf(reportId, time, bundle.code.text(bundle.code.released(report)));
 }
 
-/** The body for a value. Nothing but `uploadBytes` and the known answers need it. */
+/** The body for an encoded value. Only `uploadBytes` and test vectors use it directly. */
 export function bodyOf(reportId: string, time: number, value: string): Uint8Array<ArrayBuffer> {
   if (!isReportId(reportId) || !(time >= 0 && time <= INTEGER_MAX)) {
-    throw new ReportRefused("a report must have an id of 22 characters and a time from 0", {
-      code: "report_id_or_time_malformed",
-    });
+    throw new ReportRefused(
+      "a report must have an id of 22 characters and a time of at least 0",
+      {
+        code: "report_id_or_time_malformed",
+      },
+    );
   }
   const body = canonicalBytes({ reports: [{ report_id: reportId, time, value }] });
   if (body.length > UPLOAD_BYTES_MAX) {

@@ -1,9 +1,9 @@
 /**
- * A report's value on the wire: as many characters for every report of a task.
+ * The value of a report on the wire, with the same number of characters for every report of a task.
  *
- * What is released is a few whole numbers. They are written big-endian, each in as many bytes as
- * the largest takes; a set of labels as a bit for each label instead where that is shorter; then
- * base64url. Nothing about a trajectory can be read off its size.
+ * A value is a list of whole numbers. They are written big-endian, each with the width of the
+ * largest possible number. A set of labels has one bit for each label instead, if that is shorter.
+ * The bytes are encoded as base64url. Their number reveals nothing about the trajectory.
  */
 
 import { Atlas } from "../atlas.js";
@@ -15,7 +15,7 @@ import { FrequencyOracle } from "../oracles.js";
 import { Report } from "../report.js";
 import { base64url, fromBase64url } from "./base64url.js";
 
-/** Of `entries` numbers below `size` each, listed or, if `bits`, as a set of them. */
+/** The encoding of `entries` numbers below `size`, as a list or, if `bits`, as a bit set. */
 export class ValueCode {
   readonly byteCount: number;
   readonly #width: number;
@@ -31,7 +31,7 @@ export class ValueCode {
     this.byteCount = bits ? Math.ceil(size / 8) : entries * this.#width;
   }
 
-  /** How reports of this mechanism are written, of trajectories of this length. */
+  /** The encoding of a mechanism's reports of trajectories of this length. */
   static of(mechanism: Mechanism, length: number): ValueCode {
     if (mechanism instanceof FrequencyOracle) {
       const law = mechanism.channel;
@@ -42,18 +42,18 @@ export class ValueCode {
     if (mechanism instanceof Atlas) {
       return new ValueCode(mechanism, 1, mechanism.channel(length).size, false, null);
     }
-    throw new ReportRefused("reports must be of atlas or of a frequency oracle to be sent", {
+    throw new ReportRefused("only reports of atlas and of frequency oracles can be sent", {
       code: "reports_not_sendable",
       mechanism: mechanism.name,
     });
   }
 
-  /** Of every value. */
+  /** The number of characters of every value. */
   get characters(): number {
     return Math.ceil((this.byteCount * 4) / 3);
   }
 
-  /** The numbers that a report of a person is; nothing simulated has any. */
+  /** The numbers in a report; throws for simulated reports and those of other mechanisms. */
   released(report: Report): readonly number[] {
     const isDrawn = Report.is(report);
     if (!isDrawn || report.mechanism !== this.mechanism) {
@@ -65,7 +65,7 @@ export class ValueCode {
     return report.number === null ? report.values : [report.number];
   }
 
-  /** As it travels. */
+  /** Encode the numbers of a report. */
   text(numbers: readonly number[]): string {
     if (!this.#possible(numbers)) throw refused();
     const raw = new Uint8Array(this.byteCount);
@@ -73,17 +73,17 @@ export class ValueCode {
       for (const label of numbers) raw[label >> 3]! |= 1 << (label & 7);
     } else {
       numbers.forEach((number, k) => {
-        let left = number;
+        let rest = number;
         for (let at = (k + 1) * this.#width - 1; at >= k * this.#width; at -= 1) {
-          raw[at] = left % 256;
-          left = Math.floor(left / 256);
+          raw[at] = rest % 256;
+          rest = Math.floor(rest / 256);
         }
       });
     }
     return base64url(raw);
   }
 
-  /** The numbers of one value that somebody sent; refused unless it can have been released. */
+  /** Decode a value from an untrusted source; throws unless the mechanism can release it. */
   parse(text: string): number[] {
     const raw = text.length === this.characters ? fromBase64url(text) : null;
     if (raw === null) throw refused();
@@ -93,8 +93,8 @@ export class ValueCode {
   }
 
   #labels(raw: Uint8Array): number[] {
-    const every = Array.from({ length: raw.length * 8 }, (_, label) => label);
-    return every.filter((label) => (raw[label >> 3]! >> (label & 7)) & 1);
+    const labels = Array.from({ length: raw.length * 8 }, (_, label) => label);
+    return labels.filter((label) => (raw[label >> 3]! >> (label & 7)) & 1);
   }
 
   #listed(raw: Uint8Array): number[] {
@@ -109,12 +109,14 @@ export class ValueCode {
     if (this.law !== null && !this.law.possible(numbers)) return false;
     return (
       numbers.length === this.entries &&
-      numbers.every((each) => Number.isSafeInteger(each) && each >= 0 && each < this.size)
+      numbers.every(
+        (number) => Number.isSafeInteger(number) && number >= 0 && number < this.size,
+      )
     );
   }
 }
 
-/** Bytes that hold every number below a size. */
+/** The number of bytes for any number below a size. */
 function widthOf(size: number): number {
   let width = 1;
   while (256 ** width < size) width += 1;
@@ -123,7 +125,7 @@ function widthOf(size: number): number {
 
 function refused(): ReportRefused {
   return new ReportRefused(
-    "a value must be one that the task's mechanism releases, in its one form",
+    "a value must be one that the task's mechanism can release, in canonical form",
     { code: "report_value_malformed" },
   );
 }

@@ -1,4 +1,4 @@
-/** The budget and the reports of this browser: the client, opened when it is first needed. */
+/** The budget and the reports of this browser. Opens the client when it is first needed. */
 import {
   browserLedgerBegan,
   ceilings,
@@ -14,14 +14,14 @@ import {
 /** The longest delay that a browser's timer takes. */
 const TIMER_MOST_MS = 2 ** 31 - 1;
 
-/** Whether it was never tried, because its random moment has not come yet. */
+/** Whether a report is still waiting for its random time, and was never sent. */
 export function isScheduled({ state, reason }: Pick<Receipt, "state" | "reason">): boolean {
   return state === "waiting" && reason === null;
 }
 
 export class Account {
   private client: Client | undefined;
-  private begun: Promise<void> = Promise.resolve();
+  private opened: Promise<void> = Promise.resolve();
   private readonly bodies = new Map<string, Uint8Array>();
   private readonly scheduled = new Set<string>();
   private bytes = 0;
@@ -29,7 +29,7 @@ export class Account {
   constructor(
     private readonly fetched: FetchedBundle,
     /** Called when something was sent or settled. */
-    private readonly changed: () => void,
+    private readonly onChange: () => void,
   ) {}
 
   /** The size of all uploads, including retries. */
@@ -43,8 +43,8 @@ export class Account {
 
   /** Open the ledger if this browser has one. Its owner agreed when it began. */
   openIfBegan(): Promise<void> {
-    if (browserLedgerBegan()) this.begun = this.open(true);
-    return this.begun;
+    if (browserLedgerBegan()) this.opened = this.open(true);
+    return this.opened;
   }
 
   async open(acceptEviction: boolean): Promise<void> {
@@ -53,23 +53,23 @@ export class Account {
       onUpload: (body, reportId) => {
         this.bytes += body.length;
         this.bodies.set(reportId, body);
-        this.changed();
+        this.onChange();
       },
     });
     await this.client.enter(this.fetched);
   }
 
-  /** The whole budget remains where no ledger began. */
+  /** The budget; without a ledger, all of it remains. */
   async budget(): Promise<Budget> {
-    await this.begun;
+    await this.opened;
     if (this.client) return this.client.budget();
     const lifetime = new Fraction(ceilings.EPSILON_LIFETIME_DEFAULT);
     return { lifetime, remaining: lifetime, used: new Fraction(0), tasks: [] };
   }
 
-  /** Throw what `report` would throw; charges nothing. */
+  /** Throw the error that `report` would throw; charges nothing. */
   async check(): Promise<void> {
-    await this.begun;
+    await this.opened;
     await this.client?.check(this.fetched.bundle.task.id);
   }
 
@@ -77,14 +77,14 @@ export class Account {
   async report(points: readonly LatLng[], options: ReportOptions): Promise<Receipt> {
     const receipt = await this.client!.report(points, { ...options, unlessClosed: true });
     await this.keepToSchedule();
-    this.changed();
+    this.onChange();
     return receipt;
   }
 
   /** Send the same bytes again. */
   async send(reportId: string): Promise<Receipt | undefined> {
     const [receipt] = await this.client!.send({ now: true, again: true, reportId });
-    this.changed();
+    this.onChange();
     return receipt;
   }
 
@@ -103,7 +103,7 @@ export class Account {
     return sent && new TextDecoder().decode(sent);
   }
 
-  /** Send each report that waits for its random moment at that moment, while the page is open. */
+  /** Send each scheduled report at its random time, while the page is open. */
   async keepToSchedule(): Promise<void> {
     for (const { reportId, notBefore, ...receipt } of await this.receipts()) {
       if (!isScheduled(receipt) || this.scheduled.has(reportId)) continue;

@@ -1,20 +1,20 @@
-/** What the steps share: the task, the one journey that was chosen, and the map. */
+/** The state that the steps share: the task, the chosen journey and the map. */
 import type { FetchedBundle, TaskBundle, LatLng } from "nomadp-client";
 import type { Position } from "../api";
 import type { Account } from "./account";
 import { boundsOf } from "../features";
-import { Explaining } from "./explained";
+import { BestFits } from "./best_fits";
 import type { Fit, JourneyMap, Marks } from "./journey_map";
 import { MapKey } from "./map_key";
 import { Reading } from "./reading";
-import { Telling } from "./telling";
+import { ReportContents } from "./report_contents";
 
-/** The journey that is looked at: private, and nowhere but in this tab. */
+/** The chosen journey. It is private and only exists in this tab. */
 export interface Journey {
-  /** How it is called in the list. */
+  /** Its name in the list. */
   readonly name: string;
   readonly points: readonly LatLng[];
-  /** Of the week, if it is known. */
+  /** The hour of the week, if it is known. */
   readonly hour: number | null;
 }
 
@@ -22,9 +22,9 @@ export interface Step {
   readonly title: string;
   readonly says: string;
   readonly body: HTMLElement;
-  /** Whether what comes before is done. */
+  /** Whether the steps before it are done. */
   readonly isOpen: boolean;
-  /** It is looked at now. */
+  /** Called when the step is shown. */
   enter(): void;
   leave?(): void;
 }
@@ -33,27 +33,27 @@ export class Bench {
   readonly bundle: TaskBundle;
   readonly reading = new Reading();
   readonly key: MapKey;
-  readonly telling: Telling;
-  readonly explaining: Explaining;
-  /** Whether a preview of the chosen journey was seen. */
+  readonly contents: ReportContents;
+  readonly bestFits: BestFits;
+  /** Whether the person saw a preview of the chosen journey. */
   wasPreviewed = false;
   private journey: Journey | undefined;
   private map: JourneyMap | undefined;
   private shown: [Marks, Fit | undefined] | undefined;
-  private placed: ((at: Position) => void) | undefined;
+  private onPoint: ((at: Position) => void) | undefined;
 
   constructor(
     readonly fetched: FetchedBundle,
     readonly account: Account,
     /** Go to a step, from 0. */
     readonly go: (step: number) => void,
-    /** What is open may have changed. */
-    readonly changed: () => void,
+    /** Called when the steps that are open may have onChange. */
+    readonly onChange: () => void,
   ) {
     this.bundle = fetched.bundle;
     this.key = new MapKey(boundsOf(this.places));
-    this.telling = new Telling(this.bundle);
-    this.explaining = new Explaining(this.bundle);
+    this.contents = new ReportContents(this.bundle);
+    this.bestFits = new BestFits(this.bundle);
   }
 
   /** The public locations. */
@@ -72,10 +72,10 @@ export class Bench {
   choose(journey: Journey | undefined): void {
     this.journey = journey;
     this.wasPreviewed = false;
-    this.changed();
+    this.onChange();
   }
 
-  /** The chosen one as the task reads it. */
+  /** The public locations that the task reads of the chosen journey. */
   get snapped(): number[] {
     return this.bundle.read(this.journey!.points);
   }
@@ -84,7 +84,7 @@ export class Bench {
     return this.bundle.mechanism.timed;
   }
 
-  /** Whether a report could be made of what was chosen. */
+  /** Whether a report of the chosen journey can be made. */
   get isComplete(): boolean {
     return this.journey !== undefined && (!this.isTimed || this.journey.hour !== null);
   }
@@ -93,10 +93,10 @@ export class Bench {
     return (this.journey?.points ?? []).map(({ lat, lng }) => [lng, lat]);
   }
 
-  /** The map comes later than the words; it is told what it missed. */
+  /** Set the map, which loads later than the text, and show the current marks. */
   useMap(map: JourneyMap): void {
     this.map = map;
-    map.place(this.placed);
+    map.place(this.onPoint);
     if (this.shown) map.show(...this.shown);
   }
 
@@ -106,9 +106,9 @@ export class Bench {
     this.map?.show(marks, fit);
   }
 
-  place(placed: ((at: Position) => void) | undefined): void {
-    this.placed = placed;
-    this.map?.place(placed);
+  place(onPoint: ((at: Position) => void) | undefined): void {
+    this.onPoint = onPoint;
+    this.map?.place(onPoint);
   }
 
   focusMap(): void {

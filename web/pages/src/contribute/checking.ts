@@ -1,4 +1,4 @@
-/** How to check, without trusting this page, that the task is the one everybody was given. */
+/** How to check, without trusting this page, that everybody has the same task. */
 import type { TaskBundle } from "nomadp-client";
 import { h } from "../dom";
 

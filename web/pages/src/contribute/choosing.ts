@@ -1,10 +1,10 @@
-/** Step 1: a file of one's own, or a journey drawn on the map. */
+/** Step 1: open a file, or draw a journey on the map. */
 import { count, h, plural, show } from "../dom";
 import type { Bench, Step } from "./bench";
 import type { Days } from "./days";
 import { Drawing } from "./drawing";
 import type { ReadOptions } from "./reading";
-import { say, tell } from "./words";
+import { showError, showMessage } from "./text";
 
 const KINDS =
   "You can use Google Timeline (Android, iOS), Records.json, Semantic Location History, GPX, " +
@@ -104,7 +104,7 @@ export class Choosing implements Step {
     );
   }
 
-  private get asked(): ReadOptions {
+  private get fileOptions(): ReadOptions {
     const [lat, lng, time] = this.columns.map(({ value }) => value.trim());
     const zone = this.zone.value.trim();
     return {
@@ -115,8 +115,8 @@ export class Choosing implements Step {
   }
 
   private async read(file: File): Promise<void> {
-    say(this.trouble);
-    const bar = h("progress", { max: 1, value: 0, "aria-label": "How much has been read" });
+    showMessage(this.trouble);
+    const bar = h("progress", { max: 1, value: 0, "aria-label": "Progress" });
     const cancel = () => {
       this.bench.reading.stop();
       show(this.working);
@@ -134,16 +134,16 @@ export class Choosing implements Step {
       ),
     );
     try {
-      const read = await this.bench.reading.read(file, this.asked, (share) => {
+      const result = await this.bench.reading.read(file, this.fileOptions, (share) => {
         bar.value = share;
       });
       this.drawing.end();
-      this.days.useFile(read);
-      show(this.working, h("p", {}, `${plural(read.journeys.length, "journey")} found.`));
+      this.days.useFile(result);
+      show(this.working, h("p", {}, `${plural(result.journeys.length, "journey")} found.`));
       this.bench.go(1);
     } catch (error) {
       show(this.working);
-      tell(this.trouble, error);
+      showError(this.trouble, error);
     }
     this.input.value = "";
   }

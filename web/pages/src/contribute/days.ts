@@ -1,9 +1,9 @@
-/** Step 2: the days and journeys that were found; which are kept, and which one is used. */
+/** Step 2: the list of days and journeys, to remove some and to pick one. */
 import type { LatLng } from "nomadp-client";
 import { h, plural, show, svg } from "../dom";
 import type { Bench, Step } from "./bench";
 import type { Read, Summary } from "./reading";
-import { km, tell } from "./words";
+import { km, showError } from "./text";
 
 const DAYS_AT_ONCE = 14;
 const GLYPH = 36;
@@ -67,7 +67,7 @@ export class Days implements Step {
     this.take(read);
   }
 
-  /** A drawn one is chosen by drawing it. */
+  /** Use a drawn journey. It needs no picking. */
   useDrawn(points: readonly LatLng[]): void {
     this.bench.reading.stop();
     this.drawn = [...points];
@@ -100,17 +100,17 @@ export class Days implements Step {
     if (!(hours > 0)) return;
     try {
       this.take(await this.bench.reading.split(hours));
-      const wasHere = this.list.contains(document.activeElement);
+      const hadFocus = this.list.contains(document.activeElement);
       this.enter();
-      if (wasHere) this.list.querySelector("input")?.focus(); // the list was made anew
+      if (hadFocus) this.list.querySelector("input")?.focus(); // the list was rebuilt
     } catch (error) {
-      tell(this.trouble, error);
+      showError(this.trouble, error);
     }
   }
 
   private async pick(journey: Summary): Promise<void> {
     this.key = journey.key;
-    // Until it came there is none: nobody goes on with the one that was chosen before.
+    // Until its points arrive, no journey is chosen: nobody may continue with the previous one.
     this.bench.choose(undefined);
     this.next.disabled = true;
     try {
@@ -120,7 +120,7 @@ export class Days implements Step {
       this.next.disabled = false;
       if (this.body.isConnected) this.drawMap();
     } catch (error) {
-      tell(this.trouble, error);
+      showError(this.trouble, error);
     }
   }
 
@@ -136,7 +136,7 @@ export class Days implements Step {
     if (this.drawn) this.drawn = undefined;
     else await this.bench.reading.forget(keys);
     this.about.textContent = `Removed from this page. Your file has not changed. ${plural(this.journeys.length, "journey")} left.`;
-    this.bench.changed();
+    this.bench.onChange();
     this.enter();
     const left = rows();
     (left[Math.min(at, left.length - 1)] ?? this.next).focus();
@@ -144,10 +144,10 @@ export class Days implements Step {
 
   private drawMap(): void {
     const { chosen, track } = this.bench;
-    const said = chosen
+    const label = chosen
       ? `Your journey: ${chosen.name}.`
       : "You have not picked a journey yet.";
-    this.bench.draw({ track, said }, chosen && "near");
+    this.bench.draw({ track, label }, chosen && "near");
   }
 
   private render(): void {
@@ -155,15 +155,15 @@ export class Days implements Step {
     this.next.disabled = this.bench.chosen === undefined;
     if (this.drawn) this.about.textContent = "One journey, drawn on the map.";
     const days = new Map<string, Summary[]>();
-    for (const each of this.journeys) {
-      days.set(each.date, [...(days.get(each.date) ?? []), each]);
+    for (const journey of this.journeys) {
+      days.set(journey.date, [...(days.get(journey.date) ?? []), journey]);
     }
     const newest = [...days].sort(([a], [b]) => (a < b ? 1 : -1));
-    const more = () => {
-      const seen = this.shown;
+    const showMore = () => {
+      const previous = this.shown;
       this.shown += DAYS_AT_ONCE;
       this.render();
-      this.list.querySelectorAll("fieldset")[seen]?.querySelector("input")?.focus();
+      this.list.querySelectorAll("fieldset")[previous]?.querySelector("input")?.focus();
     };
     const rest = newest.length - this.shown;
     const label = `Show ${Math.min(rest, DAYS_AT_ONCE)} more of ${plural(rest, "earlier day")}`;
@@ -171,7 +171,7 @@ export class Days implements Step {
       this.list,
       ...newest.slice(0, this.shown).map(([date, all]) => this.day(date, all)),
       rest > 0
-        ? h("button", { type: "button", "data-action": "more-days", click: more }, label)
+        ? h("button", { type: "button", "data-action": "more-days", click: showMore }, label)
         : null,
     );
   }
@@ -210,7 +210,7 @@ export class Days implements Step {
       "div",
       { class: "journey", "data-begins": journey.begins },
       radio,
-      h("label", { for: id }, glyph(journey), h("span", {}, rowWords(journey))),
+      h("label", { for: id }, glyph(journey), h("span", {}, rowText(journey))),
       h(
         "button",
         {
@@ -240,25 +240,25 @@ function nameOf({ date, begins, key }: Summary): string {
   return date ? `of ${date}, ${begins}` : `number ${key + 1}`;
 }
 
-function rowWords({ key, begins, ends, points, km: distance }: Summary): string {
+function rowText({ key, begins, ends, points, km: distance }: Summary): string {
   if (key < 0) return `Drawn on the map · ${plural(points, "point")}`;
   const when = begins ? [`${begins} – ${ends}`] : [];
   const parts = [...when, km(distance), plural(points, "point")];
-  // A line may end between parts, and within none.
+  // Lines may only break between parts.
   return parts.map((each) => each.replaceAll(" ", "\u00a0")).join(" · ");
 }
 
-/** Its shape, to know it again. */
+/** A small picture of the journey's shape. */
 function glyph({ shape }: Summary): SVGElement {
   const size = GLYPH - 8;
-  const along = shape.map(
+  const positions = shape.map(
     ([x, y]) => `${(4 + x * size).toFixed(1)} ${(4 + y * size).toFixed(1)}`,
   );
-  const first = along[0]?.split(" ");
+  const first = positions[0]?.split(" ");
   return svg(
     "svg",
     { class: "glyph", width: GLYPH, height: GLYPH, "aria-hidden": "true" },
-    along.length > 1 ? svg("path", { d: `M${along.join("L")}` }) : null,
+    positions.length > 1 ? svg("path", { d: `M${positions.join("L")}` }) : null,
     first ? svg("circle", { cx: first[0]!, cy: first[1]!, r: 2.6 }) : null,
   );
 }

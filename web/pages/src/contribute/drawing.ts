@@ -1,13 +1,13 @@
-/** A journey drawn on the map: by pointing, by the keys of the map, or from the list. */
+/** Draws a journey on the map with a pointer or the keyboard, or from a list of places. */
 import { haversineKm, type LatLng, type Location } from "nomadp-client";
 import type { Position } from "../api";
 import { h, show } from "../dom";
 import type { Bench } from "./bench";
 import type { Days } from "./days";
-import { inOrder } from "./numbered";
-import { km } from "./words";
+import { inOrder } from "./numbered_points";
+import { km } from "./text";
 
-const FOUND_MOST = 6;
+const MATCHES_MAX = 6;
 const WINDS = [
   "north",
   "north-east",
@@ -21,17 +21,17 @@ const WINDS = [
 
 export class Drawing {
   readonly element = h("section", { class: "card", "aria-labelledby": "by-drawing" });
-  private readonly begun = h("div", { hidden: true });
+  private readonly editor = h("div", { hidden: true });
   private readonly start: HTMLButtonElement;
   private readonly list = h("ol", { class: "points", "aria-label": "Points of the journey" });
-  private readonly found = h("ul", { class: "found" });
+  private readonly matches = h("ul", { class: "found" });
   private readonly search: HTMLInputElement;
   private readonly use: HTMLButtonElement;
   private readonly undo: HTMLButtonElement;
-  private readonly said = h("p", { class: "soft", role: "status" });
+  private readonly status = h("p", { class: "soft", role: "status" });
   private points: LatLng[] = [];
-  /** By the names of their locations. */
-  private readonly adding = new Map<string, HTMLButtonElement>();
+  /** The buttons that add a location, by its id. */
+  private readonly addButtons = new Map<string, HTMLButtonElement>();
 
   constructor(
     private readonly bench: Bench,
@@ -42,7 +42,7 @@ export class Drawing {
       type: "search",
       id: "place",
       autocomplete: "off",
-      input: () => this.look(),
+      input: () => this.listMatches(),
     });
     this.use = button("use-drawn", "Use this journey", () => this.finish(), "main");
     this.undo = button("undo", "Undo", () => this.shorten(this.points.slice(0, -1)));
@@ -50,24 +50,24 @@ export class Drawing {
       h("h3", { id: "by-drawing" }, "On the map"),
       h("p", { class: "soft" }, "Mark the places you passed, in order."),
       h("p", {}, this.start),
-      this.begun,
+      this.editor,
     );
-    this.begun.append(...this.parts());
+    this.editor.append(...this.parts());
   }
 
   enter(): void {
-    if (!this.begun.hidden) this.resume();
-    else this.bench.draw({ said: "The public places of this task." });
+    if (!this.editor.hidden) this.resume();
+    else this.bench.draw({ label: "The public places of this task." });
   }
 
   leave(): void {
     this.bench.place(undefined);
   }
 
-  /** A file was chosen instead. */
+  /** Stop drawing, because a file was opened. */
   end(): void {
     this.points = [];
-    this.begun.hidden = true;
+    this.editor.hidden = true;
     this.start.hidden = false;
     this.bench.place(undefined);
   }
@@ -87,9 +87,9 @@ export class Drawing {
         h("label", { for: "place" }, "Find a place by name"),
         this.search,
       ),
-      this.found,
+      this.matches,
       this.list,
-      this.said,
+      this.status,
       h(
         "p",
         { class: "buttons" },
@@ -102,7 +102,7 @@ export class Drawing {
   }
 
   private begin(): void {
-    this.begun.hidden = false;
+    this.editor.hidden = false;
     this.start.hidden = true;
     this.resume();
     this.search.focus({ preventScroll: true });
@@ -113,7 +113,7 @@ export class Drawing {
     this.change(this.points);
   }
 
-  /** Whoever took the last point away goes on with another: their button is no more. */
+  /** Remove points. After the last one its button is gone, so the focus moves to the search. */
   private shorten(points: LatLng[]): void {
     this.change(points);
     if (points.length === 0) this.search.focus({ preventScroll: true });
@@ -127,9 +127,9 @@ export class Drawing {
 
   private change(points: LatLng[]): void {
     this.points = points;
-    const along: Position[] = points.map(({ lat, lng }) => [lng, lat]);
-    const said = `You are drawing a journey. Points so far: ${points.length}.`;
-    this.bench.draw({ track: along, snapped: inOrder(along), said });
+    const positions: Position[] = points.map(({ lat, lng }) => [lng, lat]);
+    const label = `You are drawing a journey. Points so far: ${points.length}.`;
+    this.bench.draw({ track: positions, snapped: inOrder(positions), label });
     show(
       this.list,
       ...points.map((point, k) => {
@@ -157,35 +157,35 @@ export class Drawing {
       }),
     );
     this.use.disabled = this.undo.disabled = points.length === 0;
-    this.said.textContent = points.length === 1 ? "1 point." : `${points.length} points.`;
-    this.look();
+    this.status.textContent = points.length === 1 ? "1 point." : `${points.length} points.`;
+    this.listMatches();
   }
 
-  /** By name, or without one those next to the last point. */
-  private look(): void {
+  /** List the places whose names match, the nearest to the last point first. */
+  private listMatches(): void {
     const { locations } = this.bench.bundle;
     const text = this.search.value.trim().toLowerCase();
     const all = Array.from({ length: locations.size }, (_, k) => locations.at(k));
     const middle = middleOf(all);
     const near = this.points.at(-1) ?? middle;
-    const fits = text ? all.filter(({ id }) => id.toLowerCase().includes(text)) : all;
-    const away = fits.map((each) => [haversineKm(each, near), each] as const);
-    away.sort((a, b) => a[0] - b[0]);
-    const found = away.slice(0, FOUND_MOST).map(([, each]) => each);
-    this.adding.clear();
+    const matching = text ? all.filter(({ id }) => id.toLowerCase().includes(text)) : all;
+    const byDistance = matching.map((place) => [haversineKm(place, near), place] as const);
+    byDistance.sort((a, b) => a[0] - b[0]);
+    const matches = byDistance.slice(0, MATCHES_MAX).map(([, place]) => place);
+    this.addButtons.clear();
     show(
-      this.found,
-      ...found.map((each) => {
+      this.matches,
+      ...matches.map((place) => {
         const add = () => {
-          this.change([...this.points, { lat: each.lat, lng: each.lng }]);
-          this.adding.get(each.id)?.focus(); // the list was made anew
+          this.change([...this.points, { lat: place.lat, lng: place.lng }]);
+          this.addButtons.get(place.id)?.focus(); // the list was rebuilt
         };
-        const adds = button("add-point", `Add ${each.id}`, add);
-        adds.dataset.location = each.id;
-        this.adding.set(each.id, adds);
-        return h("li", {}, adds, h("span", { class: "soft" }, whereabouts(each, middle)));
+        const addButton = button("add-point", `Add ${place.id}`, add);
+        addButton.dataset.location = place.id;
+        this.addButtons.set(place.id, addButton);
+        return h("li", {}, addButton, h("span", { class: "soft" }, whereabouts(place, middle)));
       }),
-      found.length ? null : h("li", { class: "soft" }, "No place has this name."),
+      matches.length ? null : h("li", { class: "soft" }, "No place has this name."),
     );
   }
 

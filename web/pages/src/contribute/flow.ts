@@ -1,4 +1,4 @@
-/** The five steps, beside one map; a step opens when what comes before it is done. */
+/** The five steps beside one map. A step opens when the steps before it are done. */
 import type { FetchedBundle } from "nomadp-client";
 import { h, show } from "../dom";
 import { guaranteeSection } from "../guarantee";
@@ -12,7 +12,7 @@ import { Receipts } from "./receipts";
 import { Sending, timeRefusal } from "./sending";
 import { Snapping } from "./snapping";
 import { guaranteeOf } from "./stated_guarantee";
-import { say, tell } from "./words";
+import { showError, showMessage } from "./text";
 
 export class Flow {
   readonly element = h("div", {});
@@ -33,7 +33,7 @@ export class Flow {
     fetched: FetchedBundle,
     private readonly counter: Element,
   ) {
-    this.account = new Account(fetched, () => this.told());
+    this.account = new Account(fetched, () => this.refresh());
     this.bench = new Bench(
       fetched,
       this.account,
@@ -62,14 +62,14 @@ export class Flow {
       await this.receipts.refresh();
       await this.account.keepToSchedule();
     } catch (error) {
-      tell(this.trouble, error);
+      showError(this.trouble, error);
     }
     document.addEventListener("visibilitychange", () => {
-      if (!document.hidden) this.told();
+      if (!document.hidden) this.refresh();
     });
   }
 
-  /** The map is the heaviest part, and comes when the words are there. */
+  /** Load the map, the largest part, after the text is shown. */
   private async loadMap(): Promise<void> {
     try {
       const { JourneyMap } = await import("./journey_map");
@@ -77,14 +77,14 @@ export class Flow {
       this.mapPlace.replaceWith(map.element);
       this.bench.useMap(map);
     } catch {
-      const words =
+      const message =
         "This browser cannot draw maps, because it has no WebGL. You can use the lists instead.";
       this.mapPlace.classList.add("none");
-      this.mapPlace.textContent = words;
+      this.mapPlace.textContent = message;
     }
   }
 
-  private told(): void {
+  private refresh(): void {
     show(this.counter, "Bytes sent: ", h("b", {}, this.account.bytesSent.toLocaleString("en")));
     this.counter.classList.toggle("some", this.account.bytesSent > 0);
     void this.receipts.refresh().catch(() => undefined);
@@ -108,10 +108,10 @@ export class Flow {
   }
 
   private renderNav(): void {
-    if (!this.steps) return; // while the steps are made
+    if (!this.steps) return; // called while the steps are created
     const items = this.steps.map((step, k) => {
       const isHere = k === this.at;
-      const told = {
+      const attributes = {
         type: "button",
         "data-go": k + 1,
         "aria-current": isHere ? "step" : undefined,
@@ -121,7 +121,12 @@ export class Flow {
       return h(
         "li",
         {},
-        h("button", told, h("span", { class: "step-number" }, String(k + 1)), ` ${step.title}`),
+        h(
+          "button",
+          attributes,
+          h("span", { class: "step-number" }, String(k + 1)),
+          ` ${step.title}`,
+        ),
       );
     });
     show(this.nav, ...items);
@@ -131,7 +136,7 @@ export class Flow {
     const { task } = this.bench.bundle;
     const { purpose, epsilon } = task.facts;
     const closed = timeRefusal(this.bench);
-    say(this.trouble, closed?.words, closed?.code);
+    showMessage(this.trouble, closed?.message, closed?.code);
     return h(
       "div",
       { class: "head" },

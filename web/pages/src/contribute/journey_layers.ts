@@ -1,4 +1,4 @@
-/** How a journey and its report are painted: what stays here in ink, what is sent in colour. */
+/** The map layers of a journey and its report: what stays here in ink, what is sent in colour. */
 import type { LayerSpecification } from "maplibre-gl";
 import { colour } from "../theme";
 
@@ -14,7 +14,7 @@ export const SOURCES = [
 export type Source = (typeof SOURCES)[number];
 
 const MANY = 2000;
-/** Fewer are larger: without them the map is empty before a journey is drawn. */
+/** Fewer locations get larger dots: before a journey is drawn, they are all there is to see. */
 const FEW = 400;
 const ROUND = { "line-join": "round", "line-cap": "round" } as const;
 

@@ -1,4 +1,4 @@
-/** The map of one journey: where it went, where it was snapped to, and what would be sent. */
+/** The map of one journey: its points, the locations they are snapped to, and the report. */
 import type { LayerSpecification } from "maplibre-gl";
 import type { Feature } from "geojson";
 import type { Position } from "../api";
@@ -6,69 +6,69 @@ import { h } from "../dom";
 import { boundsOf, collection, point } from "../features";
 import { MapFrame } from "../map_frame";
 import { journeyLayers, type Source, SOURCES } from "./journey_layers";
-import type { Numbered } from "./numbered";
+import type { Numbered } from "./numbered_points";
 import { isAround } from "./surroundings";
 
 export interface Marks {
-  /** The journey as it was, which stays here. */
+  /** The journey itself, which is never sent. */
   readonly track?: readonly Position[];
-  /** The locations that stand for it, each with its place in the journey. */
+  /** The locations it is snapped to, each with its position in the journey. */
   readonly snapped?: readonly Numbered[];
-  /** Lines that a report tells. */
+  /** Lines of a report. */
   readonly report?: readonly (readonly Position[])[];
-  /** Places that a report tells. */
+  /** Locations in the areas of a report. */
   readonly areas?: readonly Position[];
   /** Reports of earlier previews. */
   readonly ghosts?: readonly (readonly Position[])[];
-  /** For those who do not see it. */
-  readonly said: string;
+  /** A description for screen readers. */
+  readonly label: string;
 }
 
-/** Come near to the journey itself, or as near as everything can be seen. */
+/** Zoom to the journey itself, or to all marks. */
 export type Fit = "near" | "all";
 
-const NOTHING: Marks = { said: "The public places of this task." };
+const NOTHING: Marks = { label: "The public places of this task." };
 const MANY_LINES = 12;
-/** So much nearer than everything a single journey is shown: a short one is seen among streets. */
+/** How many zoom levels closer than the whole area a journey may be shown. */
 const NEARER = 4.5;
-/** What is closer to the edge is under a button or the scale. */
+/** Closer to the edge, marks are under a button or the scale. */
 const EDGE_PX = 24;
 
 export class JourneyMap extends MapFrame<Source> {
   protected readonly sources = SOURCES;
   private marks = NOTHING;
-  private placed: ((at: Position) => void) | undefined;
+  private onPoint: ((at: Position) => void) | undefined;
   private readonly cross = h("div", { class: "cross", "aria-hidden": "true", hidden: true });
 
   show(marks: Marks, fit?: Fit): void {
     this.marks = marks;
     this.unsettle();
-    this.tell(
-      `${marks.said}${this.placed ? " Press Enter to add the point in the centre." : ""}`,
+    this.describe(
+      `${marks.label}${this.onPoint ? " Press Enter to add the point in the centre." : ""}`,
     );
     if (this.isReady) this.setData();
     const own = [...(marks.track ?? []), ...(marks.snapped ?? []).map(({ at }) => at)];
-    const told = [...(marks.report ?? []).flat(), ...(marks.areas ?? [])];
-    const all = [...own, ...told];
-    if (fit === "near" && own.length) this.near(own);
-    else if (fit === "all" && all.some((at) => this.isHere(at) && !this.isSeen(at)))
-      this.near(all);
+    const reported = [...(marks.report ?? []).flat(), ...(marks.areas ?? [])];
+    const all = [...own, ...reported];
+    if (fit === "near" && own.length) this.zoomTo(own);
+    else if (fit === "all" && all.some((at) => this.isAroundArea(at) && !this.isSeen(at)))
+      this.zoomTo(all);
   }
 
-  /** Let points be placed, by a click or by Enter in the middle; nothing ends it. */
-  place(placed: ((at: Position) => void) | undefined): void {
-    this.placed = placed;
-    this.cross.hidden = placed === undefined;
-    this.element.classList.toggle("placing", placed !== undefined);
+  /** Call `onPoint` for each point added by a click, or by Enter in the centre; undefined ends it. */
+  place(onPoint: ((at: Position) => void) | undefined): void {
+    this.onPoint = onPoint;
+    this.cross.hidden = onPoint === undefined;
+    this.element.classList.toggle("placing", onPoint !== undefined);
   }
 
-  /** Move so that a place is in the middle. */
+  /** Centre the map on a position. */
   centre(at: Position): void {
     this.wasMoved = true;
     this.map.easeTo({ center: at, duration: 250 });
   }
 
-  /** The keys go to the map. */
+  /** Give the map the keyboard focus. */
   focus(): void {
     this.map.getCanvas().focus();
   }
@@ -79,12 +79,12 @@ export class JourneyMap extends MapFrame<Source> {
 
   protected listen(): void {
     this.element.append(this.cross);
-    this.map.on("click", ({ lngLat }) => this.placed?.([lngLat.lng, lngLat.lat]));
+    this.map.on("click", ({ lngLat }) => this.onPoint?.([lngLat.lng, lngLat.lat]));
     this.map.getCanvas().addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" || !this.placed) return;
+      if (event.key !== "Enter" || !this.onPoint) return;
       event.preventDefault();
       const { lng, lat } = this.map.getCenter();
-      this.placed([lng, lat]);
+      this.onPoint([lng, lat]);
     });
   }
 
@@ -95,10 +95,10 @@ export class JourneyMap extends MapFrame<Source> {
     set("track", track.length > 1 ? [line(track)] : []);
     set("snapped", numbered(snapped));
     const many = report.length > MANY_LINES;
-    const told = { width: many ? 1.6 : 4, opacity: many ? 0.4 : 0.95 };
+    const style = { width: many ? 1.6 : 4, opacity: many ? 0.4 : 0.95 };
     set(
       "report",
-      report.filter((each) => each.length > 1).map((each) => line(each, told)),
+      report.filter((each) => each.length > 1).map((each) => line(each, style)),
     );
     set("ends", many ? [] : report.flatMap((each) => each.map((at) => point(at))));
     set(
@@ -118,13 +118,13 @@ export class JourneyMap extends MapFrame<Source> {
     return isWithin(x, clientWidth) && isWithin(y, clientHeight);
   }
 
-  private isHere(at: Position): boolean {
+  private isAroundArea(at: Position): boolean {
     return isAround(this.bounds, at);
   }
 
-  /** Of a journey that leaves the surroundings all of the area is seen. */
-  private near(points: readonly Position[]): void {
-    if (points.every((at) => this.isHere(at))) this.come(boundsOf(points), NEARER);
+  /** Zoom to points, or show the whole area if some are far outside. */
+  private zoomTo(points: readonly Position[]): void {
+    if (points.every((at) => this.isAroundArea(at))) this.frame(boundsOf(points), NEARER);
     else this.home();
   }
 }
@@ -133,16 +133,19 @@ export class JourneyMap extends MapFrame<Source> {
 function numbered(snapped: readonly Numbered[]): Feature[] {
   const places = new Map<string, { at: Position; numbers: number[] }>();
   snapped.forEach(({ at, number }) => {
-    const found = places.get(String(at)) ?? { at, numbers: [] };
-    found.numbers.push(number);
-    places.set(String(at), found);
+    const mark = places.get(String(at)) ?? { at, numbers: [] };
+    mark.numbers.push(number);
+    places.set(String(at), mark);
   });
   return [...places.values()].map(({ at, numbers }) =>
     point(at, { number: numbers.length > 2 ? `${numbers[0]} …` : numbers.join(", ") }),
   );
 }
 
-function line(along: readonly Position[], properties: Record<string, unknown> = {}): Feature {
-  const coordinates = [...along];
+function line(
+  positions: readonly Position[],
+  properties: Record<string, unknown> = {},
+): Feature {
+  const coordinates = [...positions];
   return { type: "Feature", geometry: { type: "LineString", coordinates }, properties };
 }

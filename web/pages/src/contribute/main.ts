@@ -1,6 +1,6 @@
-/** The contributor's page: the task of its address, checked, and then the five steps. */
+/** The entry point of the contributor's page: checks the task in its address, then shows the steps. */
 import "nomadp-page";
-import "virtual:look.css";
+import "virtual:theme.css";
 import "../style.css";
 import "./contribute.css";
 import { fetchBundle, isClosed, NomadpError, TaskRefused, UploadFailed } from "nomadp-client";
@@ -8,7 +8,7 @@ import { h, show } from "../dom";
 import { closed } from "./closed";
 import { meaning } from "../replies";
 import { Flow } from "./flow";
-import { sentence } from "./words";
+import { sentence } from "./text";
 
 const MISSING = [
   "This task does not exist here",
@@ -17,18 +17,18 @@ const MISSING = [
 const place = document.querySelector<HTMLElement>("#main")!;
 const counter = document.querySelector("#sent")!;
 
-/** What is on the page: `data-state`, and `data-code` where something was refused. */
+/** Set the state of the page (`data-state`), and the code of an error (`data-code`). */
 function enter(state: string, code?: string): void {
   place.dataset.state = state;
   if (code) place.dataset.code = code;
 }
 
-function refuse(code: string, title: string, ...words: string[]): void {
+function refuse(code: string, title: string, ...sentences: string[]): void {
   enter("refused", code);
   show(
     place,
     h("h1", {}, title),
-    ...words.map((each) => h("p", { class: "lead" }, each)),
+    ...sentences.map((text) => h("p", { class: "lead" }, text)),
     h("p", { class: "lead" }, "Nothing was sent."),
   );
 }
@@ -55,7 +55,7 @@ async function begin(): Promise<void> {
   enter("fetching");
   show(place, h("p", { role: "status" }, "Loading and checking the task …"));
   const fetched = await fetchBundle(location.origin, id);
-  // Before any step: all of them would lead to a report that costs epsilon and is dropped.
+  // Check before any step: a report to a closed task would use budget and be dropped.
   const isOver = await isClosed(fetched);
   document.title = `Contribute: ${fetched.bundle.task.facts.purpose} · NomaDP`;
   enter(isOver ? "closed" : "open");
@@ -64,16 +64,16 @@ async function begin(): Promise<void> {
 
 begin().catch((error: unknown) => {
   const isOurs = error instanceof NomadpError;
-  const [code, said] = isOurs ? [error.code, sentence(error.message)] : ["failed", ""];
+  const [code, message] = isOurs ? [error.code, sentence(error.message)] : ["failed", ""];
   if (error instanceof TaskRefused)
     refuse(
       code,
       "Do not contribute to this task",
       "This page checked the task and found a problem.",
-      said,
+      message,
     );
   else if (error instanceof UploadFailed) {
     place.dataset.status = String(error.status);
     refuse(code, "The task could not be loaded", meaning(error.status, MISSING));
-  } else refuse(code, "Something went wrong", said || "Try again, or use another browser.");
+  } else refuse(code, "Something went wrong", message || "Try again, or use another browser.");
 });

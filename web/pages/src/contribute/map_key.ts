@@ -1,4 +1,4 @@
-/** What the marks of the map mean: only of those that are on it. */
+/** The key of the map: explains only the marks that are on it. */
 import { count, h } from "../dom";
 import type { Box } from "../features";
 import type { Marks } from "./journey_map";
@@ -6,15 +6,15 @@ import { isAround } from "./surroundings";
 
 export class MapKey {
   private readonly outside = h("p", { class: "outside", role: "status" });
-  private readonly each: readonly (readonly [HTMLElement, (marks: Marks) => boolean])[] = [
+  private readonly entries: readonly (readonly [HTMLElement, (marks: Marks) => boolean])[] = [
     [entry("place", "public places"), () => true],
     [
       entry("track", "your journey (stays here)"),
       ({ track = [] }) => track.some((at) => isAround(this.area, at)),
     ],
-    [entry("snapped", "what is used of it"), ({ snapped }) => !!snapped?.length],
+    [entry("snapped", "points that are used"), ({ snapped }) => !!snapped?.length],
     [
-      entry("report", "what a report says"),
+      entry("report", "what the report says"),
       ({ report, areas }) => !!report?.length || !!areas?.length,
     ],
     [entry("ghost", "earlier previews"), ({ ghosts }) => !!ghosts?.length],
@@ -22,14 +22,14 @@ export class MapKey {
   readonly element = h(
     "figcaption",
     {},
-    h("ul", { class: "marks" }, ...this.each.map(([element]) => element)),
+    h("ul", { class: "marks" }, ...this.entries.map(([element]) => element)),
     this.outside,
   );
 
   constructor(private readonly area: Box) {}
 
   show(marks: Marks): void {
-    for (const [element, isDrawn] of this.each) element.hidden = !isDrawn(marks);
+    for (const [element, isDrawn] of this.entries) element.hidden = !isDrawn(marks);
     const track = marks.track ?? [];
     const far = track.filter((at) => !isAround(this.area, at)).length;
     this.outside.dataset.points = String(far);
@@ -37,7 +37,7 @@ export class MapKey {
   }
 }
 
-/** How much of a journey is too far to be on the map. */
+/** How many points of a journey are too far away to be on the map. */
 function outside(far: number, all: number): string {
   if (!far) return "";
   if (far === all) return "Your journey is outside this map, far from the task's area.";
@@ -48,11 +48,11 @@ function outside(far: number, all: number): string {
   );
 }
 
-function entry(kind: string, words: string): HTMLElement {
+function entry(kind: string, label: string): HTMLElement {
   return h(
     "li",
     { "data-mark": kind },
     h("span", { class: `mark-${kind}`, "aria-hidden": "true" }),
-    words,
+    label,
   );
 }

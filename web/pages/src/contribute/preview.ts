@@ -1,4 +1,4 @@
-/** Step 4: what would be sent, drawn again and again, and never sent. */
+/** Step 4: simulated reports, which are never sent. */
 import {
   type TaskBundle,
   type Mechanism,
@@ -11,28 +11,29 @@ import type { Position } from "../api";
 import { count, h, show } from "../dom";
 import type { Bench, Step } from "./bench";
 import { posteriorBoundOf, timesOf } from "./stated_guarantee";
-import type { Told } from "./telling";
+import type { Contents } from "./report_contents";
 
-/** Where a report has 22 characters of its own; these are in none, and no collector takes them. */
+/** Stands for the random id of a report. No id contains question marks, so no collector accepts it. */
 const NO_ID = "?".repeat(22);
-const NAMES_MOST = 40;
-/** Answers that are shown without being asked for. */
+const NAMES_MAX = 40;
+/** The most answers that are listed without a click. */
 const FEW = 8;
-const GHOSTS_MOST = 40;
-/** Of a law that is the same for every journey. */
-const SILENT = "It is drawn the same way for every journey, so it says nothing about yours.";
+const GHOSTS_MAX = 40;
+/** For a law that is the same for every journey. */
+const UNINFORMATIVE =
+  "It is drawn the same way for every journey, so it says nothing about yours.";
 
 export class Preview implements Step {
   readonly title = "See a preview";
   readonly says =
     "This is an example. It is drawn at random, like a real report. This page cannot send it.";
   readonly body = h("div", {});
-  private readonly told = h("div", { class: "preview" });
+  private readonly shown = h("div", { class: "preview" });
   private readonly tally = h("p", { class: "soft", role: "status" });
   private readonly again: HTMLButtonElement;
   private ghosts: (readonly Position[])[] = [];
   private seen = { all: 0, near: 0 };
-  private of: unknown;
+  private journey: unknown;
 
   constructor(private readonly bench: Bench) {
     const again = {
@@ -46,7 +47,7 @@ export class Preview implements Step {
       { type: "button", class: "main", "data-action": "to-sending", click: () => bench.go(4) },
       "Continue",
     );
-    this.body.append(this.told, this.tally, h("p", { class: "buttons" }, next, this.again));
+    this.body.append(this.shown, this.tally, h("p", { class: "buttons" }, next, this.again));
   }
 
   get isOpen(): boolean {
@@ -54,50 +55,51 @@ export class Preview implements Step {
   }
 
   enter(): void {
-    if (this.of !== this.bench.chosen) {
-      this.of = this.bench.chosen;
+    if (this.journey !== this.bench.chosen) {
+      this.journey = this.bench.chosen;
       this.ghosts = [];
       this.seen = { all: 0, near: 0 };
     }
     this.bench.wasPreviewed = true;
-    this.bench.changed();
+    this.bench.onChange();
     void this.draw();
   }
 
-  /** With words of a key that is thrown away: they make a `SimulatedReport`, and no upload. */
+  /** Draw with a key that is discarded. The result is a `SimulatedReport`, which cannot be sent. */
   private async draw(): Promise<void> {
-    const { bundle, chosen, telling } = this.bench;
+    const { bundle, chosen } = this.bench;
     const journey = this.bench.snapped;
-    const words = SeededRandom.ofKey(crypto.getRandomValues(new Uint8Array(32)));
-    const stream = await words.stream(0, bundle.mechanism.wordCount(journey.length));
-    // Whoever went on, or chose another journey, looks at something else by now.
+    const source = SeededRandom.ofKey(crypto.getRandomValues(new Uint8Array(32)));
+    const stream = await source.stream(0, bundle.mechanism.wordCount(journey.length));
+    // Meanwhile the person may have left this step, or chosen another journey.
     if (!this.body.isConnected || this.bench.chosen !== chosen) return;
     const hour = chosen!.hour ?? undefined;
-    const told = telling.of(SimulatedReport.draw(bundle.mechanism, journey, stream, hour));
-    this.count(journey, told);
-    show(this.told, ...this.words(told));
-    void this.explain(told);
-    const said = `Your journey, and a preview of a report: ${told.says}`;
+    const report = SimulatedReport.draw(bundle.mechanism, journey, stream, hour);
+    const contents = this.bench.contents.of(report);
+    this.count(journey, contents);
+    show(this.shown, ...this.paragraphs(contents));
+    void this.explain(contents);
+    const label = `Your journey, and a preview of a report: ${contents.sentence}`;
     const { track } = this.bench;
     this.bench.draw(
-      { track, ghosts: this.ghosts, report: told.lines, areas: told.areas, said },
+      { track, ghosts: this.ghosts, report: contents.lines, areas: contents.areas, label },
       "all",
     );
-    if (told.lines.length === 1)
-      this.ghosts = [...this.ghosts, told.lines[0]!].slice(-GHOSTS_MOST);
+    if (contents.lines.length === 1)
+      this.ghosts = [...this.ghosts, contents.lines[0]!].slice(-GHOSTS_MAX);
   }
 
-  private words(told: Told): HTMLElement[] {
+  private paragraphs(contents: Contents): HTMLElement[] {
     const { task, mechanism } = this.bench.bundle;
     const body = JSON.stringify({
-      reports: [{ report_id: NO_ID, time: task.epoch(Date.now()), value: told.value }],
+      reports: [{ report_id: NO_ID, time: task.epoch(Date.now()), value: contents.value }],
     });
-    const names = told.names.slice(0, NAMES_MOST);
-    const rest = told.names.length - names.length;
+    const names = contents.names.slice(0, NAMES_MAX);
+    const rest = contents.names.length - names.length;
     const list = h("ol", { class: "names" }, ...names.map((name) => h("li", {}, name)));
     return [
       h("p", { class: "stamped" }, h("span", { class: "not-sent" }, "Preview: not sent")),
-      h("p", { class: "says" }, told.says),
+      h("p", { class: "says" }, contents.sentence),
       mechanism instanceof FrequencyOracle && names.length > FEW
         ? h("details", {}, h("summary", {}, "The answers in this report"), list, more(rest))
         : list,
@@ -117,10 +119,10 @@ export class Preview implements Step {
     ];
   }
 
-  private async explain(told: Told): Promise<void> {
-    const place = this.told.querySelector<HTMLElement>("#explained")!;
-    const { best, of } = await this.bench.explaining.of(told.number, told.names.length);
-    const what = this.bench.bundle.task.isOracle ? "answers" : "public journeys";
+  private async explain(contents: Contents): Promise<void> {
+    const place = this.shown.querySelector<HTMLElement>("#explained")!;
+    const { best, of } = await this.bench.bestFits.of(contents.number, contents.names.length);
+    const kind = this.bench.bundle.task.isOracle ? "answers" : "public journeys";
     const times = timesOf(this.bench.bundle);
     Object.assign(place.dataset, { best, of });
     show(
@@ -129,19 +131,19 @@ export class Preview implements Step {
       h(
         "span",
         {},
-        `of ${count(of)} ${what} ${best === 1 ? "fits this report best" : "fit this report best, all equally well"}. ` +
+        `of ${count(of)} ${kind} ${best === 1 ? "fits this report best" : "fit this report best, all equally well"}. ` +
           `Each of the others may be true as well. It fits at most ${times} times less well.`,
       ),
     );
   }
 
-  /** How often it was near the truth: only here can that be known. */
-  private count(journey: readonly number[], told: Told): void {
-    const { bundle, explaining, chosen } = this.bench;
+  /** Count how often a preview contained or was near the truth, which only this page knows. */
+  private count(journey: readonly number[], contents: Contents): void {
+    const { bundle, bestFits, chosen } = this.bench;
     this.seen.all += 1;
     this.tally.dataset.drawn = String(this.seen.all);
     const { mechanism } = bundle;
-    const { chance } = explaining;
+    const { chance } = bestFits;
     Object.assign(this.tally.dataset, {
       inHundred: (100 * chance).toFixed(2),
       guess: guessOf(mechanism, chance),
@@ -153,24 +155,24 @@ export class Preview implements Step {
         return;
       }
       const truth = trueAnswer(mechanism, journey, chosen!.hour);
-      this.seen.near += Number(told.names.includes(truth));
+      this.seen.near += Number(contents.names.includes(truth));
       this.tally.dataset.near = String(this.seen.near);
       this.tally.textContent = `Previews so far: ${this.seen.all}. With the true answer: ${this.seen.near}. ${answersLaw(chance)} ${posteriorBound(bundle)}`;
       return;
     }
-    this.seen.near += Number(explaining.isNear(journey, told.number!));
+    this.seen.near += Number(bestFits.isNear(journey, contents.number!));
     this.tally.dataset.near = String(this.seen.near);
     this.tally.textContent = `Previews so far: ${this.seen.all}. Among the nearest to your journey: ${this.seen.near}. ${journeysLaw(chance)} ${posteriorBound(bundle)}`;
   }
 }
 
-/** What a reader's guess is that a report holds the truth, or is near to it. */
+/** How likely a report contains the truth, or is near it, in the eyes of its reader. */
 function guessOf(mechanism: Mechanism, chance: number): "certain" | "likely" | "unlikely" {
-  if (chance === 1) return "certain"; // every report is: it tells nothing
+  if (chance === 1) return "certain"; // every report does, so it reveals nothing
   return mechanism instanceof FrequencyOracle && chance <= 0.5 ? "unlikely" : "likely";
 }
 
-/** How many of a hundred reports do, as the law has it. */
+/** A probability as a number of reports in a hundred. */
 function inHundred(chance: number): string {
   if (chance > 0.995) return "More than 99";
   return chance < 0.005 ? "Fewer than 1" : `About ${Math.round(100 * chance)}`;
@@ -180,9 +182,9 @@ function reportsLaw(chance: number): string {
   return `${inHundred(chance)} in 100 reports like this`;
 }
 
-/** What a reader of one learns of it; half the time or less, the better guess is that it does not. */
+/** What a report reveals. At 50 % or less, the better guess is that it misses the true answer. */
 function answersLaw(chance: number): string {
-  if (chance === 1) return `Every report like this contains the true answer. ${SILENT}`;
+  if (chance === 1) return `Every report like this contains the true answer. ${UNINFORMATIVE}`;
   const law = `${reportsLaw(chance)} contain the true answer. `;
   return chance <= 0.5
     ? `${law}Nobody can tell whether yours does.`
@@ -191,14 +193,14 @@ function answersLaw(chance: number): string {
 
 function journeysLaw(chance: number): string {
   if (chance === 1)
-    return `Every report like this is among the nearest to any journey. ${SILENT}`;
+    return `Every report like this is among the nearest to any journey. ${UNINFORMATIVE}`;
   return (
     `${reportsLaw(chance)} are among the nearest to the true journey. Someone who guesses that ` +
     "yours is near is right that often, but cannot be sure."
   );
 }
 
-/** The most that anybody can learn. */
+/** The largest posterior probability, as a sentence. */
 function posteriorBound(bundle: TaskBundle): string {
   return (
     `Someone who is 1 % sure of a guess about your journey can become at most ${posteriorBoundOf(bundle)} % ` +
@@ -210,20 +212,21 @@ function more(rest: number): HTMLElement | null {
   return rest > 0 ? h("p", { class: "soft" }, `and ${count(rest)} more`) : null;
 }
 
-/** The name of the label that a journey has. */
+/** The name of the true label of a journey. */
 function trueAnswer(
-  question: FrequencyOracle,
+  oracle: FrequencyOracle,
   journey: readonly number[],
   hour: number | null,
 ): string {
-  let found = "";
-  question.perturb(
+  let name = "";
+  // A `choose` that records the secret instead of drawing.
+  oracle.perturb(
     journey,
     (_step, _law, secret) => {
-      found = question.labelName(secret as number);
+      name = oracle.labelName(secret as number);
       return [] as never;
     },
     hour ?? undefined,
   );
-  return found;
+  return name;
 }

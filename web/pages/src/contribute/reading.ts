@@ -1,10 +1,10 @@
-/** The worker that reads, as the page speaks to it: one question at a time. */
-import type { Ask, Chosen, Read, Reply } from "./reading.worker";
+/** The page's side of the worker that reads files: one command at a time. */
+import type { Command, Chosen, Read, Reply } from "./reading.worker";
 
 export type { Chosen, Read, Summary } from "./reading.worker";
-export type ReadOptions = (Ask & { ask: "read" })["options"];
+export type ReadOptions = (Command & { command: "read" })["options"];
 
-/** A file that cannot be read; the sentence never quotes it. */
+/** A file that cannot be read. The message never quotes it. */
 export class Unreadable extends Error {
   constructor(
     readonly code: string,
@@ -18,32 +18,32 @@ export class Reading {
   private worker: Worker | undefined;
   private last: Promise<unknown> = Promise.resolve();
 
-  /** Whatever was read before is gone. */
+  /** Read a file. Everything that was read before is dropped. */
   read(file: Blob, options: ReadOptions, progress: (share: number) => void): Promise<Read> {
     this.stop();
-    return this.ask<Read>({ ask: "read", file, options }, progress);
+    return this.run<Read>({ command: "read", file, options }, progress);
   }
 
   split(hours: number): Promise<Read> {
-    return this.ask<Read>({ ask: "split", hours });
+    return this.run<Read>({ command: "split", hours });
   }
 
   points(key: number): Promise<Chosen> {
-    return this.ask<Chosen>({ ask: "points", key });
+    return this.run<Chosen>({ command: "points", key });
   }
 
   forget(keys: number[]): Promise<null> {
-    return this.ask<null>({ ask: "forget", keys });
+    return this.run<null>({ command: "forget", keys });
   }
 
-  /** End it, and with it all that it keeps. */
+  /** Terminate the worker, and drop all data that it has. */
   stop(): void {
     this.worker?.terminate();
     this.worker = undefined;
     this.last = Promise.resolve();
   }
 
-  private ask<Answer>(asked: Ask, progress?: (share: number) => void): Promise<Answer> {
+  private run<Answer>(command: Command, progress?: (share: number) => void): Promise<Answer> {
     const worker = (this.worker ??= new Worker(
       new URL("./reading.worker.ts", import.meta.url),
       { type: "module" },
@@ -62,7 +62,7 @@ export class Reading {
               reject(new Unreadable(data.refused.code, data.refused.message));
             else reject(new Unreadable("failed", FAILED));
           };
-          worker.postMessage(asked);
+          worker.postMessage(command);
         }),
     );
     this.last = done.catch(() => undefined);

@@ -1,4 +1,4 @@
-/** Reads an export beside the page, and keeps what it read: the page gets what it shows. */
+/** The worker that reads files and keeps their content. The page only gets what it shows. */
 import { haversineKm } from "nomadp-client";
 import {
   byDay,
@@ -13,23 +13,23 @@ import {
 
 type Track = readonly TrackPoint[];
 
-/** What is shown of a journey before it is chosen. */
+/** What the page shows of a journey before it is chosen. */
 export interface Summary {
   readonly key: number;
-  /** As its clock named it, or empty. */
+  /** The local date, or empty. */
   readonly date: string;
   readonly begins: string;
   readonly ends: string;
   readonly points: number;
   readonly km: number;
-  /** Its way, in a box from 0 to 1. */
+  /** Its shape, scaled into a box from 0 to 1. */
   readonly shape: readonly (readonly [number, number])[];
 }
 
 export interface Read {
   readonly kind: string;
   readonly leftOut: number;
-  /** The gap that begins a new journey; null where the file itself has journeys. */
+  /** The gap that begins a new journey; null if the file itself has journeys. */
   readonly hours: number | null;
   readonly journeys: readonly Summary[];
 }
@@ -39,11 +39,11 @@ export interface Chosen {
   readonly hour: number | null;
 }
 
-export type Ask =
-  | { ask: "read"; file: Blob; options: Omit<ImportOptions, "onProgress" | "splitHours"> }
-  | { ask: "split"; hours: number }
-  | { ask: "points"; key: number }
-  | { ask: "forget"; keys: number[] };
+export type Command =
+  | { command: "read"; file: Blob; options: Omit<ImportOptions, "onProgress" | "splitHours"> }
+  | { command: "split"; hours: number }
+  | { command: "points"; key: number }
+  | { command: "forget"; keys: number[] };
 
 export type Reply =
   | { progress: number }
@@ -51,8 +51,8 @@ export type Reply =
   | { refused: { code: string; message: string } }
   | { failed: true };
 
-/** Journeys already: see `ImportOptions.splitHours`. */
-const WHOLE = ["gpx", "geojson"];
+/** Kinds of files that contain journeys; see `ImportOptions.splitHours`. */
+const ALREADY_SPLIT = ["gpx", "geojson"];
 const SHAPE_POINTS = 32;
 
 let histories: Track[] = [];
@@ -60,17 +60,17 @@ let about = { kind: "", leftOut: 0 };
 let journeys = new Map<number, Track>();
 let next = 0;
 
-async function read({ file, options }: Ask & { ask: "read" }): Promise<Read> {
+async function read({ file, options }: Command & { command: "read" }): Promise<Read> {
   const progress = (bytes: number, size: number) =>
-    tell({ progress: size ? Math.min(1, bytes / size) : 1 });
-  const found = await readTrajectories(file, {
+    send({ progress: size ? Math.min(1, bytes / size) : 1 });
+  const imported = await readTrajectories(file, {
     ...options,
     splitHours: Infinity,
     onProgress: throttled(progress),
   });
-  histories = [...found.trajectories];
-  about = { kind: found.kind, leftOut: found.leftOut };
-  return split(WHOLE.includes(found.kind) ? null : SPLIT_HOURS);
+  histories = [...imported.trajectories];
+  about = { kind: imported.kind, leftOut: imported.leftOut };
+  return split(ALREADY_SPLIT.includes(imported.kind) ? null : SPLIT_HOURS);
 }
 
 function split(hours: number | null): Read {
@@ -98,19 +98,19 @@ function summary(key: number, date: string, track: Track): Summary {
   return { key, date, begins, ends, points: track.length, km, shape: shapeOf(track) };
 }
 
-/** Drawn to scale: a degree of longitude is as wide as it is there. */
+/** The shape of a track, to scale: degrees of longitude are shortened by the cosine of latitude. */
 function shapeOf(track: Track): [number, number][] {
   const step = Math.max(1, (track.length - 1) / (SHAPE_POINTS - 1));
-  const some = Array.from(
+  const sampled = Array.from(
     { length: Math.min(track.length, SHAPE_POINTS) },
     (_, k) => track[Math.round(k * step)]!,
   );
-  const shrink = Math.cos(((some[0]?.lat ?? 0) * Math.PI) / 180);
-  const flat = some.map(({ lat, lng }) => [lng * shrink, -lat] as const);
-  const low = [0, 1].map((axis) => Math.min(...flat.map((each) => each[axis]!)));
-  const high = [0, 1].map((axis) => Math.max(...flat.map((each) => each[axis]!)));
+  const shrink = Math.cos(((sampled[0]?.lat ?? 0) * Math.PI) / 180);
+  const projected = sampled.map(({ lat, lng }) => [lng * shrink, -lat] as const);
+  const low = [0, 1].map((axis) => Math.min(...projected.map((each) => each[axis]!)));
+  const high = [0, 1].map((axis) => Math.max(...projected.map((each) => each[axis]!)));
   const size = Math.max(high[0]! - low[0]!, high[1]! - low[1]!) || 1;
-  return flat.map(([x, y]) => [
+  return projected.map(([x, y]) => [
     0.5 + (x - (low[0]! + high[0]!) / 2) / size,
     0.5 + (y - (low[1]! + high[1]!) / 2) / size,
   ]);
@@ -121,44 +121,46 @@ function points(key: number): Chosen {
   return { points: track.map(({ lat, lng }) => ({ lat, lng })), hour: hourOfWeek(track) };
 }
 
-/** Deleted here, too: also from the history that it would be split from again. */
+/** Delete journeys, also from the histories that would be split again. */
 function forget(keys: readonly number[]): null {
   for (const key of keys) {
-    const gone = new Set(journeys.get(key));
+    const deleted = new Set(journeys.get(key));
     journeys.delete(key);
     histories = histories.map((each) =>
-      each.some((point) => gone.has(point)) ? each.filter((point) => !gone.has(point)) : each,
+      each.some((point) => deleted.has(point))
+        ? each.filter((point) => !deleted.has(point))
+        : each,
     );
   }
   histories = histories.filter((each) => each.length);
   return null;
 }
 
-function throttled(told: (bytes: number, size: number) => void): typeof told {
+function throttled(report: (bytes: number, size: number) => void): typeof report {
   let last = 0;
   return (bytes, size) => {
     if (performance.now() - last < 60) return;
     last = performance.now();
-    told(bytes, size);
+    report(bytes, size);
   };
 }
 
-function tell(reply: Reply): void {
+function send(reply: Reply): void {
   postMessage(reply);
 }
 
-async function answered(asked: Ask): Promise<unknown> {
-  if (asked.ask === "read") return read(asked);
-  if (asked.ask === "split") return split(asked.hours);
-  return asked.ask === "points" ? points(asked.key) : forget(asked.keys);
+async function run(command: Command): Promise<unknown> {
+  if (command.command === "read") return read(command);
+  if (command.command === "split") return split(command.hours);
+  return command.command === "points" ? points(command.key) : forget(command.keys);
 }
 
-addEventListener("message", ({ data }: MessageEvent<Ask>) => {
-  answered(data).then(
-    (answer) => tell({ answer }),
+addEventListener("message", ({ data }: MessageEvent<Command>) => {
+  run(data).then(
+    (answer) => send({ answer }),
     (error: unknown) =>
-      // What is no refusal of ours may quote the file.
-      tell(
+      // The messages of other errors may quote the file.
+      send(
         error instanceof ImportRefused
           ? { refused: { code: error.code, message: error.message } }
           : { failed: true },

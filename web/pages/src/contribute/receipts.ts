@@ -1,9 +1,9 @@
-/** What became of reports: a receipt for each, and the same bytes again where one waits. */
+/** The receipts of reports, with a button to send the same bytes again. */
 import type { Receipt } from "nomadp-client";
 import { h, show } from "../dom";
 import { isScheduled } from "./account";
 import type { Bench } from "./bench";
-import { moment, tell } from "./words";
+import { moment, showError } from "./text";
 
 export function stateOf({ state, reason, notBefore }: Receipt): string {
   if (state === "accepted") return "Accepted. The collector has stored it.";
@@ -15,18 +15,18 @@ export function stateOf({ state, reason, notBefore }: Receipt): string {
   return `Waiting: ${because(reason)}. This browser keeps the report, so you can send it again.`;
 }
 
-/** The same for programs: `data-state`, and as it was noted down why. */
-function stated(receipt: Receipt): Record<string, string | undefined> {
+/** The state as attributes, for programs. */
+function stateAttributes(receipt: Receipt): Record<string, string | undefined> {
   const state = isScheduled(receipt) ? "scheduled" : receipt.state;
   return { "data-state": state, "data-reason": receipt.reason ?? undefined };
 }
 
-/** Whether it was tried: one that waits for its random moment keeps to it. */
+/** Whether a person can send a report again. A scheduled one waits for its random time. */
 export function canBeSentAgain(receipt: Receipt): boolean {
   return ["waiting", "stopped"].includes(receipt.state) && !isScheduled(receipt);
 }
 
-/** How reasons begin, as a client writes them down, and what they mean. */
+/** The beginnings of the reasons that the client records, and what they mean. */
 const REASONS: readonly (readonly [string, string])[] = [
   ["report_dropped", "the task was closed"],
   ["report_replayed", "it came too late, or the collector has one with its id"],
@@ -41,19 +41,19 @@ const REASONS: readonly (readonly [string, string])[] = [
   ["refused (urn:nomadp:error:unrecognized_task", "the collector no longer has this task"],
 ];
 
-/** In words, and in brackets as it was noted down. */
+/** The meaning of a reason, and the recorded code in brackets. */
 function because(reason: string | null): string {
-  const noted = reason ?? "";
-  const found = REASONS.find(([start]) => noted.startsWith(start))?.[1];
-  const code = /\((.*)\)$/.exec(noted)?.[1] ?? noted;
-  return `${found ?? "the collector does not accept it"} (${code})`;
+  const recorded = reason ?? "";
+  const meaning = REASONS.find(([start]) => recorded.startsWith(start))?.[1];
+  const code = /\((.*)\)$/.exec(recorded)?.[1] ?? recorded;
+  return `${meaning ?? "the collector does not accept it"} (${code})`;
 }
 
 function clock(unixS: number | null): string {
   return new Date((unixS ?? 0) * 1000).toLocaleString("en");
 }
 
-/** Everything that this browser reported to the task. */
+/** The table of all reports from this browser to the task. */
 export class Receipts {
   readonly element = h("section", { class: "band", id: "receipts", hidden: true });
   private readonly heading = h("h2", { tabindex: -1 }, "Reports from this browser");
@@ -64,11 +64,16 @@ export class Receipts {
     const head = ["Report", "Time", "Budget used", "Status", ""].map((name) =>
       name ? h("th", { scope: "col" }, name) : h("td", {}),
     );
-    const told = { class: "scroll", tabindex: 0, role: "region", "aria-label": "Receipts" };
+    const attributes = {
+      class: "scroll",
+      tabindex: 0,
+      role: "region",
+      "aria-label": "Receipts",
+    };
     this.element.append(
       this.heading,
       this.trouble,
-      h("div", told, h("table", {}, h("thead", {}, h("tr", {}, ...head)), this.rows)),
+      h("div", attributes, h("table", {}, h("thead", {}, h("tr", {}, ...head)), this.rows)),
     );
   }
 
@@ -86,7 +91,7 @@ export class Receipts {
           h("th", { scope: "row", class: "id" }, each.reportId),
           h("td", {}, moment(each.time, timePrecision)),
           h("td", {}, `ε = ${each.epsilon}`),
-          h("td", stated(each), stateOf(each)),
+          h("td", stateAttributes(each), stateOf(each)),
           h("td", {}, canBeSentAgain(each) ? this.again(each) : null),
         ),
       ),
@@ -94,13 +99,13 @@ export class Receipts {
   }
 
   private again({ reportId }: Receipt): HTMLElement {
-    const told = { type: "button", "data-action": "send-again" };
-    const button = h("button", told, "Send the same report again");
+    const attributes = { type: "button", "data-action": "send-again" };
+    const button = h("button", attributes, "Send the same report again");
     button.addEventListener("click", () => {
       button.disabled = true;
       this.bench.account
         .send(reportId)
-        .catch((error: unknown) => tell(this.trouble, error))
+        .catch((error: unknown) => showError(this.trouble, error))
         .finally(() => void this.refresh().then(() => this.heading.focus()));
     });
     return button;
@@ -111,7 +116,7 @@ const UNSEEN =
   "You can see what your report says once the collector has it. If you could look first, you might " +
   "send only some reports. That choice would give something away.";
 
-/** The one that was just made, with all that left once it was accepted. */
+/** The receipt of the latest report, with its bytes once it was accepted. */
 export function receiptOf(receipt: Receipt, body: string | undefined): HTMLElement {
   const facts = [
     ["Report", receipt.reportId],
@@ -121,7 +126,7 @@ export function receiptOf(receipt: Receipt, body: string | undefined): HTMLEleme
   ] as const;
   const save = () => {
     const { taskId, reportId, time, state } = receipt;
-    const said = {
+    const content = {
       task: taskId,
       report: reportId,
       time,
@@ -129,19 +134,21 @@ export function receiptOf(receipt: Receipt, body: string | undefined): HTMLEleme
       state,
       body,
     };
-    const file = new Blob([`${JSON.stringify(said, null, 2)}\n`], { type: "application/json" });
+    const file = new Blob([`${JSON.stringify(content, null, 2)}\n`], {
+      type: "application/json",
+    });
     const address = URL.createObjectURL(file);
     h("a", { href: address, download: `receipt-${reportId}.json` }).click();
     setTimeout(() => URL.revokeObjectURL(address), 1000);
   };
   return h(
     "div",
-    { class: "receipt", id: "receipt", ...stated(receipt) },
+    { class: "receipt", id: "receipt", ...stateAttributes(receipt) },
     h("h3", { tabindex: -1 }, "Receipt"),
     h(
       "dl",
       {},
-      ...facts.map(([name, said]) => h("div", {}, h("dt", {}, name), h("dd", {}, said))),
+      ...facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
     ),
     body
       ? h("pre", { class: "bytes", tabindex: 0, "aria-label": "The bytes of the report" }, body)

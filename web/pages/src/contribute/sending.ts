@@ -1,9 +1,9 @@
-/** Step 5: the budget used and remaining, and the one button that sends. */
+/** Step 5: the privacy budget, and the button that sends the report. */
 import { isPersistent, type Receipt, type Budget } from "nomadp-client";
 import { h, show, svg } from "../dom";
 import type { Bench, Step } from "./bench";
 import { canBeSentAgain, receiptOf } from "./receipts";
-import { moment, say, span, tell } from "./words";
+import { moment, showError, showMessage, span } from "./text";
 
 const BAR = { width: 400, height: 14 };
 
@@ -22,10 +22,10 @@ export class Sending implements Step {
   private readonly done = h("div", {});
   private readonly send: HTMLButtonElement;
   private isSending = false;
-  /** Whether a report would be taken; nobody knows until it was looked at. */
-  private isFree = false;
-  private isKept = false;
-  /** The one that was made here. */
+  /** Whether a report would be accepted; false until it was checked. */
+  private isAllowed = false;
+  private isPersistent = false;
+  /** The receipt of the report that was made in this step. */
   private made: Receipt | undefined;
 
   constructor(private readonly bench: Bench) {
@@ -44,7 +44,7 @@ export class Sending implements Step {
       h("p", { class: "buttons" }, this.send),
       this.done,
     );
-    this.askMoment();
+    this.showTimes();
   }
 
   get isOpen(): boolean {
@@ -56,8 +56,8 @@ export class Sending implements Step {
     this.made = undefined;
     this.send.hidden = false;
     this.later.hidden = this.bench.bundle.task.facts.sendWithin === 0;
-    say(this.trouble);
-    this.bench.draw({ track: this.bench.track, said: "Your journey, which is not sent." });
+    showMessage(this.trouble);
+    this.bench.draw({ track: this.bench.track, label: "Your journey, which is not sent." });
     void this.prepare();
   }
 
@@ -68,26 +68,26 @@ export class Sending implements Step {
   }
 
   private async prepare(): Promise<void> {
-    this.isFree = false;
+    this.isAllowed = false;
     this.enable();
     try {
-      this.isKept = await isPersistent();
+      this.isPersistent = await isPersistent();
       show(this.consent, this.accept, h("label", { for: "accept" }, FORGETFUL));
-      this.consent.hidden = this.isKept;
+      this.consent.hidden = this.isPersistent;
       await this.refresh();
       const closed = timeRefusal(this.bench);
-      if (closed) say(this.trouble, closed.words, closed.code);
+      if (closed) showMessage(this.trouble, closed.message, closed.code);
       else await this.bench.account.check();
-      this.isFree = closed === undefined;
+      this.isAllowed = closed === undefined;
     } catch (error) {
-      tell(this.trouble, error);
+      showError(this.trouble, error);
     }
     this.enable();
   }
 
   private enable(): void {
-    const free = this.isFree && !this.isSending && this.trouble.textContent === "";
-    this.send.disabled = !free || !(this.isKept || this.accept.checked);
+    const isReady = this.isAllowed && !this.isSending && this.trouble.textContent === "";
+    this.send.disabled = !isReady || !(this.isPersistent || this.accept.checked);
   }
 
   private async report(): Promise<void> {
@@ -96,12 +96,12 @@ export class Sending implements Step {
     this.enable();
     this.send.textContent = "Sending …";
     try {
-      await account.open(!this.isKept);
+      await account.open(!this.isPersistent);
       const now = this.bench.bundle.task.facts.sendWithin === 0 || this.atOnce.checked;
       this.settled(await account.report(chosen!.points, { now, hour: chosen!.hour }));
       this.focusReceipt();
     } catch (error) {
-      tell(this.trouble, error);
+      showError(this.trouble, error);
       this.trouble.focus(); // the button that had the focus can no longer be pressed
     }
     this.isSending = false;
@@ -109,17 +109,17 @@ export class Sending implements Step {
     await this.refresh().catch(() => undefined);
   }
 
-  /** Another tab, the table or its random moment may have sent it meanwhile. */
+  /** Update the receipt: another tab, the table or the timer may have sent the report. */
   private async followMade(): Promise<void> {
     const { made } = this;
     if (made === undefined) return;
     const all = await this.bench.account.receipts();
     const now = all.find(({ reportId }) => reportId === made.reportId);
-    const isNews = now && (now.state !== made.state || now.reason !== made.reason);
-    if (!isNews || this.made !== made) return;
-    const wasHere = this.done.contains(document.activeElement);
+    const hasChanged = now && (now.state !== made.state || now.reason !== made.reason);
+    if (!hasChanged || this.made !== made) return;
+    const hadFocus = this.done.contains(document.activeElement);
     this.settled(now);
-    if (wasHere) this.focusReceipt(); // its buttons were made anew
+    if (hadFocus) this.focusReceipt(); // its buttons were rebuilt
   }
 
   private focusReceipt(): void {
@@ -155,21 +155,21 @@ export class Sending implements Step {
     this.drawSent(body);
   }
 
-  /** On the map, what the bytes say: read back from them, once they were accepted. */
+  /** Show an accepted report on the map, decoded from the bytes that were sent. */
   private drawSent(body: string | undefined): void {
     if (!body) return;
-    const { bundle, telling } = this.bench;
+    const { bundle, contents } = this.bench;
     const { value } = (JSON.parse(body) as { reports: [{ value: string }] }).reports[0];
     const numbers = bundle.code.parse(value);
     const released = bundle.task.isOracle
       ? { values: numbers, number: null }
       : { values: [], number: numbers[0]! };
-    const { lines, areas, says } = telling.of(released);
-    const said = `Your journey, and the report that was sent: ${says}`;
-    this.bench.draw({ track: this.bench.track, report: lines, areas, said }, "all");
+    const { lines, areas, sentence } = contents.of(released);
+    const label = `Your journey, and the report that was sent: ${sentence}`;
+    this.bench.draw({ track: this.bench.track, report: lines, areas, label }, "all");
   }
 
-  private askMoment(): void {
+  private showTimes(): void {
     const { sendWithin } = this.bench.bundle.task.facts;
     const random = h("input", { type: "radio", name: "moment", id: "later", checked: true });
     show(
@@ -192,7 +192,8 @@ export class Sending implements Step {
 
   private account({ lifetime, used, remaining, tasks }: Budget): Element[] {
     const { epsilon, reportsPerContributor: most } = this.bench.bundle.task.facts;
-    const here = tasks.find(({ taskId }) => taskId === this.bench.bundle.task.id)?.reports ?? 0;
+    const reports =
+      tasks.find(({ taskId }) => taskId === this.bench.bundle.task.id)?.reports ?? 0;
     const isDone = this.send.hidden;
     const rest = remaining.minus(epsilon);
     const after = isDone
@@ -209,7 +210,7 @@ export class Sending implements Step {
         "remaining",
         isDone ? remaining : rest,
       ],
-      ["Reports to this task", `${here} of at most ${most}`, "reports", here],
+      ["Reports to this task", `${reports} of at most ${most}`, "reports", reports],
     ] as const;
     return [
       bar(used.toNumber(), isDone ? 0 : epsilon.toNumber(), lifetime.toNumber()),
@@ -218,12 +219,12 @@ export class Sending implements Step {
         { class: "budget" },
         ...facts
           .slice(Number(isDone))
-          .map(([name, said, key, value]) =>
+          .map(([name, text, key, value]) =>
             h(
               "div",
               {},
               h("dt", {}, name),
-              h("dd", { "data-fact": key, "data-value": String(value) }, said),
+              h("dd", { "data-fact": key, "data-value": String(value) }, text),
             ),
           ),
       ),
@@ -233,30 +234,30 @@ export class Sending implements Step {
 
 const FORGETFUL =
   "I understand that this browser may lose its record of the budget I have used. It may do so when " +
-  "storage runs low. A private window always does when it closes. Then nobody keeps count any more.";
+  "storage runs low. A private window always does when it closes. Then your earlier reports no longer count.";
 
-/** Why nothing is taken today; nothing if it is. */
+/** The error if the task is not running by this device's clock; otherwise undefined. */
 export function timeRefusal({
   bundle,
-}: Pick<Bench, "bundle">): { code: string; words: string } | undefined {
+}: Pick<Bench, "bundle">): { code: string; message: string } | undefined {
   const { start, end, timePrecision } = bundle.task.facts;
   const now = bundle.task.epoch(Date.now());
-  const clock = "By the clock of this device";
+  const byClock = "By the clock of this device";
   if (now < start)
     return {
       code: "task_not_started",
-      words: `This task starts on ${moment(start, timePrecision)} (UTC). ${clock}, that is in the future. You cannot send anything yet.`,
+      message: `This task starts on ${moment(start, timePrecision)} (UTC). ${byClock}, that is in the future. You cannot send anything yet.`,
     };
   if (now >= end)
     return {
       code: "task_expired",
-      words: `This task ended on ${moment(end, timePrecision)} (UTC). ${clock}, that is over. You cannot send anything any more.`,
+      message: `This task ended on ${moment(end, timePrecision)} (UTC). ${byClock}, that is in the past. You cannot send anything any more.`,
     };
   return undefined;
 }
 
-/** Used, about to be used, and remaining. */
-function bar(used: number, more: number, lifetime: number): SVGElement {
+/** A bar of the budget: used, about to be used, and remaining. */
+function bar(used: number, next: number, lifetime: number): SVGElement {
   const wide = (part: number) => Math.min(1, part / lifetime) * BAR.width;
   const part = (kind: string, from: number, size: number) =>
     svg("rect", {
@@ -276,6 +277,6 @@ function bar(used: number, more: number, lifetime: number): SVGElement {
     },
     svg("rect", { class: "left", width: BAR.width, height: BAR.height }),
     part("spent", 0, used),
-    part("more", used, more),
+    part("more", used, next),
   );
 }

@@ -1,14 +1,14 @@
-/** Step 3: the journey as the task reads it: public locations, or the answer to its question. */
+/** Step 3: what the task reads of the journey: public locations, or one answer. */
 import { HOURS, type LatLng, FrequencyOracle, Trips, Visits, WHEN } from "nomadp-client";
 import { count, h, plural, show } from "../dom";
 import type { Position } from "../api";
 import type { Bench, Journey, Step } from "./bench";
-import { inOrder, type Numbered } from "./numbered";
-import { km } from "./words";
+import { inOrder, type Numbered } from "./numbered_points";
+import { km } from "./text";
 
 const FAR_KM = 50;
-const ROWS_MOST = 60;
-const UNREAD =
+const ROWS_MAX = 60;
+const NO_POINTS =
   "Your report will treat it as if it stayed at the first public place. You can still send it. If " +
   "some journeys could not be sent, a missing report would give away where someone was. Another " +
   "journey may be more useful.";
@@ -20,13 +20,13 @@ export class Snapping implements Step {
     "Your report can only be about what you see here. It is still only in this tab.";
   readonly body = h("div", {});
   private readonly next: HTMLButtonElement;
-  /** The journey whose hour was chosen here, which can be chosen again. */
-  private told: Journey | undefined;
+  /** The journey whose hour was chosen here, so that it can be changed. */
+  private withHour: Journey | undefined;
 
   constructor(private readonly bench: Bench) {
     const click = () => bench.go(3);
-    const told = { type: "button", class: "main", "data-action": "preview", click };
-    this.next = h("button", told, "See a preview");
+    const attributes = { type: "button", class: "main", "data-action": "preview", click };
+    this.next = h("button", attributes, "See a preview");
   }
 
   get isOpen(): boolean {
@@ -47,17 +47,17 @@ export class Snapping implements Step {
       h("p", { class: "buttons" }, this.next),
     );
     this.next.disabled = !bench.isComplete;
-    const snapped = places.map((each) => bench.telling.at(each));
-    const said = `Your journey, and the ${plural(places.length, "public place")} used for it.`;
-    bench.draw({ track: bench.track, snapped: this.marked(snapped), said }, "near");
+    const snapped = places.map((place) => bench.contents.at(place));
+    const label = `Your journey, and the ${plural(places.length, "public place")} used for it.`;
+    bench.draw({ track: bench.track, snapped: this.marked(snapped), label }, "near");
   }
 
-  /** The points that are read, at places on Earth. */
-  private get read(): readonly LatLng[] {
+  /** The points that are used. */
+  private get used(): readonly LatLng[] {
     return this.bench.bundle.pointsRead(this.bench.chosen!.points);
   }
 
-  /** A question reads every point: of a long journey only its ends are marked. */
+  /** The points to mark: for frequency oracles other than visits, only both ends. */
   private marked(snapped: Position[]): Numbered[] {
     const all = inOrder(snapped);
     return this.bench.bundle.task.isOracle && !(this.bench.bundle.mechanism instanceof Visits)
@@ -67,7 +67,7 @@ export class Snapping implements Step {
 
   private summary(length: number): string {
     const { points } = this.bench.chosen!;
-    if (this.read.length === 0) return "This journey has no points that can be used.";
+    if (this.used.length === 0) return "This journey has no points that can be used.";
     const moved = `Each is moved to the nearest of ${count(this.bench.bundle.locations.size)} public places.`;
     if (this.bench.bundle.task.isOracle) {
       return `Your journey has ${plural(points.length, "point")}. ${moved} The task asks one thing about them:`;
@@ -90,8 +90,8 @@ export class Snapping implements Step {
 
   private far(): HTMLElement | null {
     const { locations } = this.bench.bundle;
-    const all = this.read;
-    if (all.length === 0) return h("p", { class: "note" }, UNREAD);
+    const all = this.used;
+    if (all.length === 0) return h("p", { class: "note" }, NO_POINTS);
     const far = all.filter((point) => locations.snap(point).movedKm > FAR_KM).length;
     if (!far) return null;
     const many = `${plural(far, "point")} ${far === 1 ? "is" : "are"}`;
@@ -105,39 +105,39 @@ export class Snapping implements Step {
     );
   }
 
-  private answer(question: FrequencyOracle, places: readonly number[]): HTMLElement {
-    const { zones } = question;
+  private answer(oracle: FrequencyOracle, places: readonly number[]): HTMLElement {
+    const { zones } = oracle;
     const zone = (place: number) => zones.names[zones.of(place)]!;
     const [first, last] = [zone(places[0]!), zone(places.at(-1)!)];
-    const words: Record<string, string> = {
+    const sentences: Record<string, string> = {
       trips: `It starts in ${first} and ends in ${last}.`,
       starts: `It starts in ${first}.`,
       ends: `It ends in ${last}.`,
       visits:
         "Your browser picks one of these points at random. The report is about the area of that point. Nobody learns which point it was.",
     };
-    const kind = question instanceof Trips ? "trips" : question.name;
-    const cell = question instanceof Visits ? null : /^r(\d+)_c(\d+)$/.exec(first);
+    const kind = oracle instanceof Trips ? "trips" : oracle.name;
+    const cell = oracle instanceof Visits ? null : /^r(\d+)_c(\d+)$/.exec(first);
     const key = cell
       ? `${first} is row ${cell[1]} from the south and column ${cell[2]} from the west, counting from 0.`
       : "";
     return h(
       "div",
       {},
-      h("p", { class: "answer" }, words[kind]!),
+      h("p", { class: "answer" }, sentences[kind]!),
       key && this.bench.bundle.task.facts.zones?.startsWith("grid:")
         ? h("p", { class: "soft" }, key)
         : null,
     );
   }
 
-  /** A task that asks when needs the hour at which the journey began. */
+  /** The hour at which the journey began, or a form for it if it is unknown. */
   private time(): HTMLElement {
     const { hour } = this.bench.chosen!;
     const { names, hours } = WHEN[this.bench.bundle.task.facts.when!];
     const slotOf = (at: number) => names[Math.floor(at / hours) % names.length]!;
     const when = (at: number) => `The task also asks when it started: ${slotOf(at)}.`;
-    if (hour !== null && this.told !== this.bench.chosen) {
+    if (hour !== null && this.withHour !== this.bench.chosen) {
       return h("p", { class: "answer", "data-slot": slotOf(hour) }, when(hour));
     }
     const day = select("weekday", "Weekday", WEEK);
@@ -146,24 +146,24 @@ export class Snapping implements Step {
       "Hour",
       Array.from({ length: 24 }, (_, k) => `${k}:00 – ${k}:59`),
     );
-    const said = h("p", { class: "answer", role: "status" });
-    const say = (at: number | null) => {
-      said.textContent = at === null ? "" : when(at);
-      said.dataset.slot = at === null ? "" : slotOf(at);
+    const answer = h("p", { class: "answer", role: "status" });
+    const showHour = (at: number | null) => {
+      answer.textContent = at === null ? "" : when(at);
+      answer.dataset.slot = at === null ? "" : slotOf(at);
     };
-    say(hour);
+    showHour(hour);
     if (hour !== null) {
       day.input.selectedIndex = Math.floor(hour / 24) + 1;
       clock.input.selectedIndex = (hour % 24) + 1;
     }
     const set = () => {
-      const [at, of] = [day.input.selectedIndex - 1, clock.input.selectedIndex - 1];
-      const isSaid = at >= 0 && of >= 0;
-      const told = isSaid ? (24 * at + of) % HOURS : null;
-      this.told = { ...this.bench.chosen!, hour: told };
-      this.bench.choose(this.told);
-      this.next.disabled = !isSaid;
-      say(told);
+      const [weekday, hourOfDay] = [day.input.selectedIndex - 1, clock.input.selectedIndex - 1];
+      const isComplete = weekday >= 0 && hourOfDay >= 0;
+      const chosen = isComplete ? (24 * weekday + hourOfDay) % HOURS : null;
+      this.withHour = { ...this.bench.chosen!, hour: chosen };
+      this.bench.choose(this.withHour);
+      this.next.disabled = !isComplete;
+      showHour(chosen);
     };
     day.input.addEventListener("change", set);
     clock.input.addEventListener("change", set);
@@ -173,15 +173,15 @@ export class Snapping implements Step {
       h("legend", {}, "The task also asks when your journey started. When was that?"),
       day.element,
       clock.element,
-      said,
+      answer,
     );
   }
 
   private table(places: readonly number[]): HTMLElement {
     const { bundle } = this.bench;
-    const { read } = this;
-    const rows = places.slice(0, ROWS_MOST).map((place, k) => {
-      const point = read[k];
+    const { used } = this;
+    const rows = places.slice(0, ROWS_MAX).map((place, k) => {
+      const point = used[k];
       const away = point ? km(bundle.locations.snap(point).movedKm) : "";
       return h(
         "tr",
@@ -196,10 +196,15 @@ export class Snapping implements Step {
     );
     const rest = places.length - rows.length;
     const caption = `Only you can see this.${rest > 0 ? ` ${plural(rest, "more point")} not shown.` : ""}`;
-    const told = { class: "scroll", tabindex: 0, role: "region", "aria-label": "What is used" };
+    const attributes = {
+      class: "scroll",
+      tabindex: 0,
+      role: "region",
+      "aria-label": "What is used",
+    };
     return h(
       "div",
-      told,
+      attributes,
       h(
         "table",
         { class: "read" },

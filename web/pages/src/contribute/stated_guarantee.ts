@@ -6,7 +6,7 @@
  */
 import { expLower, Fraction, type TaskBundle, FrequencyOracle, Atlas } from "nomadp-client";
 import type { Guarantee } from "../api";
-import { span } from "./words";
+import { span } from "./text";
 
 const SUBJECTS: Record<string, string> = {
   trips: "the area where a journey starts and the area where it ends",
@@ -27,7 +27,7 @@ export function guaranteeOf(bundle: TaskBundle): Guarantee {
   const odds = expUpper(facts.epsilon);
   const inAll = rounded(expUpper(epsilonInAll), 2);
   return {
-    asks: asks(bundle),
+    asks: subject(bundle),
     from: moment(facts.start * facts.timePrecision),
     until: moment(facts.end * facts.timePrecision),
     guaranteed:
@@ -51,7 +51,7 @@ export function guaranteeOf(bundle: TaskBundle): Guarantee {
   };
 }
 
-/** e^epsilon of one report, as people say it. */
+/** e^epsilon of one report, rounded up for reading. */
 export function timesOf(bundle: TaskBundle): string {
   return plain(expUpper(bundle.task.facts.epsilon));
 }
@@ -61,14 +61,14 @@ export function posteriorBoundOf(bundle: TaskBundle): string {
   return posteriorBounds(expUpper(bundle.task.facts.epsilon))["1"]!;
 }
 
-/** Rounded up: a whole number from 10 on, one digit from 2 on, two digits below. */
+/** Odds rounded up: to a whole number from 10 on, to one digit from 2 on, to two digits below. */
 function plain(odds: Fraction): string {
   const whole = odds.ceil();
   if (whole > 10n) return whole.toLocaleString("en");
   return rounded(odds, odds.minus(new Fraction(2)).numerator >= 0n ? 1 : 2);
 }
 
-/** The areas, in words for somebody who knows the place but not the zones rule. */
+/** A description of the areas for people who do not know the zones rule. */
 function areas(names: readonly string[], rule: string): string {
   const [kind, number] = rule.split(":");
   if (kind === "grid") return `the ${names.length} cells of a ${number}-by-${number} grid`;
@@ -80,7 +80,7 @@ function areas(names: readonly string[], rule: string): string {
   return [names.slice(0, -1).join(", "), names.at(-1)].filter(Boolean).join(" and ");
 }
 
-function asks({ mechanism, task }: TaskBundle): string {
+function subject({ mechanism, task }: TaskBundle): string {
   if (mechanism instanceof FrequencyOracle) {
     const when = TIMES[task.facts.when ?? ""] ?? "";
     const listed = areas(mechanism.zones.names, task.facts.zones!);
@@ -139,11 +139,12 @@ function posteriorBounds(odds: Fraction): Record<string, string> {
   return Object.fromEntries(bounds);
 }
 
+/** An upper bound of e^x: the relative error of `expLower` is far below 2^-100. */
 function expUpper(x: Fraction): Fraction {
   return expLower(x).times(new Fraction((1n << 100n) + 1n, 1n << 100n));
 }
 
-/** A decimal that is never below the value: a guarantee may only be rounded up. */
+/** A decimal that is never below the value, because a guarantee may only be rounded up. */
 function rounded(value: Fraction, digits: number): string {
   const scale = 10n ** BigInt(digits);
   const up = value.times(new Fraction(scale)).ceil();

@@ -1,8 +1,8 @@
-/** What was refused and why, in words. */
+/** The table of refused reports and their reasons. */
 import type { Progress } from "./api";
 import { count, h, plural } from "./dom";
 
-/** The same as docs/operate.md tells operators. */
+/** The reasons by counter; docs/operate.md explains the same to operators. */
 const REASONS: Record<string, [string, string]> = {
   report_replayed: [
     "Report id reused with other content",
@@ -23,33 +23,33 @@ const REASONS: Record<string, [string, string]> = {
     "Wrong media type",
     "The client is broken, or is not a NomaDP client.",
   ],
-  overloaded: ["Overloaded", "The queue was full. Devices send the same report again."],
-  unavailable: ["Store unavailable", "Devices send the same report again."],
-  clock_suspect: ["Collector clock in doubt", "Devices send the same report again."],
-  storage_full: ["Disk nearly full", "Devices send the same report again."],
+  overloaded: ["Overloaded", "The queue was full. Devices send the same report duplicates."],
+  unavailable: ["Store unavailable", "Devices send the same report duplicates."],
+  clock_suspect: ["Collector clock in doubt", "Devices send the same report duplicates."],
+  storage_full: ["Disk nearly full", "Devices send the same report duplicates."],
 };
-const TAKEN = ["accepted", "accepted_again"];
+const ACCEPTED = ["accepted", "accepted_again"];
 
-export function refused(progress: Progress): HTMLElement {
-  const found = Object.entries(progress.counters).filter(
-    ([why, n]) => !TAKEN.includes(why) && n > 0,
+export function refusedReports(progress: Progress): HTMLElement {
+  const refusals = Object.entries(progress.counters).filter(
+    ([reason, n]) => !ACCEPTED.includes(reason) && n > 0,
   );
-  found.sort((a, b) => b[1] - a[1]);
-  const again = progress.counters.accepted_again ?? 0;
-  const repeated = again
-    ? ` ${plural(again, "duplicate")} of accepted reports ${again === 1 ? "was" : "were"} ignored.`
+  refusals.sort((a, b) => b[1] - a[1]);
+  const duplicates = progress.counters.accepted_again ?? 0;
+  const repeated = duplicates
+    ? ` ${plural(duplicates, "duplicate")} of accepted reports ${duplicates === 1 ? "was" : "were"} ignored.`
     : "";
-  if (!found.length) {
+  if (!refusals.length) {
     return h("p", {}, `No report was refused.${repeated}`);
   }
-  const rows = found.map(([why, n]) => {
-    const [words, meaning] = REASONS[why] ?? [why, ""];
+  const rows = refusals.map(([reason, n]) => {
+    const [title, explanation] = REASONS[reason] ?? [reason, ""];
     return h(
       "tr",
-      { "data-reason": why },
-      h("th", { scope: "row" }, words),
+      { "data-reason": reason },
+      h("th", { scope: "row" }, title),
       h("td", { class: "number" }, count(n)),
-      h("td", { class: "soft" }, meaning),
+      h("td", { class: "soft" }, explanation),
     );
   });
   const head = ["Reason", "Count", "Explanation"].map((name, k) =>

@@ -1,20 +1,21 @@
-/** How many journeys explain a report as well as any does: counted, not estimated. */
+/** How many answers or public journeys have the largest likelihood of a report, counted exactly. */
 import { type TaskBundle, FrequencyOracle, Atlas } from "nomadp-client";
 
 const SLICE_MS = 12;
 
-export interface Explained {
-  /** So many explain it best, and equally well. */
+export interface BestFit {
+  /** How many have the largest likelihood. */
   readonly best: number;
+  /** How many there are. */
   readonly of: number;
 }
 
-export class Explaining {
-  private counted: Promise<Int32Array> | undefined;
+export class BestFits {
+  private nearCounts: Promise<Int32Array> | undefined;
 
   constructor(private readonly bundle: TaskBundle) {}
 
-  /** That a report is one of those the truth explains best, as a share. */
+  /** The probability that the truth is among the best fits of a report. */
   get chance(): number {
     const { mechanism, task } = this.bundle;
     if (mechanism instanceof FrequencyOracle) return mechanism.channel.trueChance.toNumber();
@@ -22,24 +23,24 @@ export class Explaining {
     return (nearCount * Number(heavy)) / Number(total);
   }
 
-  /** Of the answers to a question those it holds; of the atlas those journeys near to it. */
-  async of(number: number | null, held: number): Promise<Explained> {
+  /** For a frequency oracle, the supported answers; for ATLAS, the public journeys near a codeword. */
+  async of(number: number | null, supported: number): Promise<BestFit> {
     const { mechanism } = this.bundle;
     if (mechanism instanceof FrequencyOracle || number === null) {
-      return { best: held, of: (mechanism as FrequencyOracle).labelCount };
+      return { best: supported, of: (mechanism as FrequencyOracle).labelCount };
     }
-    this.counted ??= this.count(mechanism as Atlas);
-    const counts = await this.counted;
+    this.nearCounts ??= this.count(mechanism as Atlas);
+    const counts = await this.nearCounts;
     return { best: counts[number]!, of: counts.length };
   }
 
-  /** Whether a report is among those that this journey explains best. */
+  /** Whether a codeword is among the nearest to a journey. */
   isNear(journey: readonly number[], number: number): boolean {
     const { mechanism, task } = this.bundle;
     return (mechanism as Atlas).channel(task.facts.length!).near(journey)[number]!;
   }
 
-  /** A slice at a time, so that the page can be used meanwhile. */
+  /** For each codeword, how many are near it; counted in slices, so that the page stays usable. */
   private async count(mechanism: Atlas): Promise<Int32Array> {
     const law = mechanism.channel(this.bundle.task.facts.length!);
     const counts = new Int32Array(law.size);
@@ -47,7 +48,7 @@ export class Explaining {
     for (let row = 0; row < law.size; row += 1) {
       law.near(law.codebook.codeword(row)).forEach((near, k) => (counts[k]! += Number(near)));
       if (performance.now() - began < SLICE_MS) continue;
-      await new Promise((done) => setTimeout(done));
+      await new Promise((resolve) => setTimeout(resolve));
       began = performance.now();
     }
     return counts;

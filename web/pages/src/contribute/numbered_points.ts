@@ -1,4 +1,4 @@
-/** Points of a journey with their places in it, which the map writes beside them. */
+/** Points of a journey with their position in it, which the map shows beside them. */
 import type { Position } from "../api";
 
 export interface Numbered {

@@ -1,4 +1,4 @@
-/** Numbers, times and refusals as people read them. */
+/** Formats distances, times and errors for people. */
 import { NomadpError } from "nomadp-client";
 import { count } from "../dom";
 import { Unreadable } from "./reading";
@@ -8,7 +8,7 @@ export function km(distance: number): string {
   return distance < 100 ? `${distance.toFixed(1)} km` : `${count(Math.round(distance))} km`;
 }
 
-/** Of a time that a task counts in its own units. */
+/** The date of a time that a task counts in its own units. */
 export function moment(epoch: number, precisionS: number): string {
   const text = new Date(epoch * precisionS * 1000).toISOString();
   return precisionS % 86_400 === 0 ? text.slice(0, 10) : text.slice(0, 16).replace("T", " ");
@@ -17,30 +17,30 @@ export function moment(epoch: number, precisionS: number): string {
 /** A number of seconds in its largest whole unit, as in the guarantee of a task. */
 export function span(seconds: number): string {
   const units = { day: 86_400, hour: 3600, minute: 60, second: 1 };
-  const [name, size] = Object.entries(units).find(([, each]) => seconds % each === 0)!;
-  const many = seconds / size;
-  return `${many} ${name}${many === 1 ? "" : "s"}`;
+  const [name, size] = Object.entries(units).find(([, unit]) => seconds % unit === 0)!;
+  const count = seconds / size;
+  return `${count} ${name}${count === 1 ? "" : "s"}`;
 }
 
 export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }
 
-/** Say why something was refused; `data-code` has the same for programs. */
-export function tell(place: HTMLElement, error: unknown): void {
+/** Show an error; `data-code` has its code for programs. */
+export function showError(place: HTMLElement, error: unknown): void {
   const isOurs = error instanceof NomadpError || error instanceof Unreadable;
-  say(place, refusal(error), isOurs ? error.code : "failed");
+  showMessage(place, messageOf(error), isOurs ? error.code : "failed");
 }
 
-/** The same of what is no error; nothing is said without words. */
-export function say(place: HTMLElement, words = "", code?: string): void {
-  place.textContent = words;
+/** Show a message and its code; without arguments, clear them. */
+export function showMessage(place: HTMLElement, message = "", code?: string): void {
+  place.textContent = message;
   if (code) place.dataset.code = code;
   else delete place.dataset.code;
 }
 
-/** Our own refusals hold nothing private; of anything else nothing is shown. */
-function refusal(error: unknown): string {
+/** Our own errors contain nothing private. The message of any other error is hidden. */
+function messageOf(error: unknown): string {
   if (error instanceof NomadpError || error instanceof Unreadable)
     return sentence(error.message);
   return (
