@@ -3,7 +3,7 @@
 
     python3 dev.py demo [ARGS]     a collection in a simulated city: devices, dashboard, page
     python3 dev.py test [ARGS]     the tests; arguments go to pytest
-    python3 dev.py check           format, lint, types, layers, documentation
+    python3 dev.py check           format, lint, types, layers, documentation, vocabulary
     python3 dev.py docs [ARGS]     build the site of docs/, or show it: --serve
     python3 dev.py wording [ARGS]  write anew what people read: tests/wording, docs/reference
     python3 dev.py web             build the client and the pages, if their sources changed
@@ -43,6 +43,7 @@ ROOT = Path(__file__).resolve().parent
 LOCK = ROOT / "requirements.lock"
 PYPROJECT = ROOT / "pyproject.toml"
 DOCS_CHECK = ROOT / "docs" / "generate.py"
+VOCABULARY = ROOT / "docs" / "vocabulary.py"
 DOCS_BUILD = ROOT / "docs" / "build.py"
 WEB_BUILD = ROOT / "web" / "build.py"
 RELEASE = ROOT / "release"
@@ -110,6 +111,7 @@ def check(args: list[str]) -> int:
         "layers": [MAIN.bin / "lint-imports", "--no-logo"],
     }
     checks["documentation"] = [MAIN.python, DOCS_CHECK, "--check"]
+    checks["vocabulary"] = [MAIN.python, VOCABULARY]
     if shutil.which("node") or NODE.stamp.exists():
         checks["web"] = [MAIN.python, WEB_BUILD, "check"]
     return run_all("check", checks)

@@ -39,7 +39,7 @@ SETS = (*PAPER_SETS, *CITIES)
 SEED = 20261116
 TIMES = dict.fromkeys(PEOPLE, 10)
 """How often each number of people is drawn."""
-SLOW = {"ldptrace": 2, "atlas": 2, "book": 1}
+SLOW = {"ldptrace": 2, "atlas": 2, "codebook": 1}
 """How often 3,000 are drawn where it takes seconds; more people, for whom chance matters less,
 once."""
 LARGE = 512
@@ -113,8 +113,8 @@ def atlas(crowd: Population, epsilon: float, people: Any, rng: Any) -> dict[str,
     }
 
 
-def book(crowd: Population, epsilon: float, people: Any, rng: Any) -> dict[str, Shares]:
-    """The same with a larger book, as somebody would take who wants shares only."""
+def codebook(crowd: Population, epsilon: float, people: Any, rng: Any) -> dict[str, Shares]:
+    """The same with a larger codebook, for analysts who need shares only."""
     reports = _reports(crowd, str(epsilon), LARGE)
     return {"atlas large": reports.estimated(reports.drawn(people, rng))}
 
@@ -126,7 +126,7 @@ KINDS: dict[str, Callable[..., dict[str, Shares]]] = {
     "peers": peers,
     "ldptrace": ldptrace,
     "atlas": atlas,
-    "book": book,
+    "codebook": codebook,
 }
 
 

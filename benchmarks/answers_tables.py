@@ -142,7 +142,7 @@ def lost(results: Results) -> str:
             row = [f"{question}: {label}", f"{len(beaten)} of {len(results)}"]
             most = f"{SET_NAMES[where]}, ε = {epsilon}, {people:,} people"
             rows.append([*row, most, _shown([theirs]), _shown([ours])])
-    header = ["errs less than a direct question", "settings", "most on", "it", "ours"]
+    header = ["smaller error than the frequency oracle", "settings", "most on", "it", "ours"]
     return table(header, rows) if rows else " nowhere "
 
 

@@ -138,7 +138,7 @@ def facts(results: Results) -> dict[str, str]:
         "repro-errors": errors(results),
         "repro-beaten": beaten(results),
         "repro-counts": counts(results),
-        "repro-flat": flat(results),
+        "repro-table2-baseline": flat(results),
         "repro-campus": campus_counts(results),
         "repro-leak": leak(results),
     }

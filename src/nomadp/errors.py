@@ -3,7 +3,7 @@
 NomadpError
  +-- SchemaError            (also ValueError)    a file or table has the wrong shape
  +-- DomainError            (also ValueError)    something does not fit the public location set
- +-- BudgetError            (also ValueError)    an epsilon or a split of it cannot be spent
+ +-- BudgetError            (also ValueError)    an epsilon or a split of it cannot be used
  +-- TaskRefused            (also ValueError)    a task that nobody may take part in
  +-- ReportRefused          (also ValueError)    a report that cannot be sent or kept
  +-- LedgerRefused          (also RuntimeError)  the device's ledger forbids a report
@@ -118,7 +118,7 @@ class ReportRefused(NomadpError, ValueError):
 
 
 class LedgerRefused(NomadpError, RuntimeError):
-    """The ledger of a device is spent, missing, damaged or in use: nothing was perturbed."""
+    """The ledger of a device is used up, missing, damaged or in use: nothing was perturbed."""
 
     kind = "ledger"
 

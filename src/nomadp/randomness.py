@@ -87,7 +87,7 @@ class RandomSource(ABC):
         """The same source with streams identified by name: stream k belongs to ``names[k]``.
 
         Perturbing the trajectory of a name again, in any order, batch or process, uses the same
-        words and spends no budget. A name must therefore stand for one trajectory only:
+        words and uses no budget. A name must therefore stand for one trajectory only:
         repeated names are refused.
         """
 
@@ -151,7 +151,7 @@ class KeyedRandom(RandomSource):
     """Randomness from a secret key of 32 bytes: only its holder can repeat it.
 
     For jobs that may be interrupted: perturbing the same trajectories again gives the same
-    reports and spends no budget. Use each key for one set of trajectories only. For another
+    reports and uses no budget. Use each key for one set of trajectories only. For another
     day, use another key or bind the key to the day's name (`bound_to`); otherwise anyone who
     sees the reports of both days learns from comparing them. Raises `InvalidArgument`, a
     `ValueError`, for a key of another size.

@@ -12,10 +12,10 @@ __all__ = ["NOT_COVERED", "Explanation", "explain"]
 
 NOT_COVERED = (
     "the number of points: a report has as many as the trajectory it was made from",
-    "timestamps and user ids: no report carries them, and no epsilon here pays for them",
-    "repetition: perturbing the same trajectory again spends the same epsilon again",
+    "timestamps and user ids: no report carries them, and this epsilon does not cover them",
+    "repetition: perturbing the same trajectory again uses the same epsilon again",
 )
-_IDS = "user ids, and times beyond what is asked: no report carries them"
+_IDS = "user ids, and times beyond what the query needs: no report carries them"
 
 
 @dataclass(frozen=True)

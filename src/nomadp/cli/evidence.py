@@ -95,7 +95,8 @@ def bundle_from(options: Mapping[str, Any]) -> "TaskBundle | None":
         return None
     if options["question"] == "trajectories":
         raise BadUsage(
-            'journeys need the reports themselves; query a file of "nomadp collector export"',
+            "trajectories need the reports themselves; query a file of "
+            '"nomadp collector export"',
             code="query_of_counts_only",
         )
     address = _address(options)
@@ -150,7 +151,7 @@ def reports_from(
     paths = paths_in(options)
     if len(paths) > 1:
         raise BadUsage(
-            "journeys must be estimated from one file, whose ids they keep; name one file",
+            "trajectories must be estimated from one file, whose ids they keep; name one file",
             code="several_files",
         )
     return possible(mechanism, read_reports(paths[0], world, mechanism))

@@ -46,7 +46,7 @@ def explain(**options: Any) -> Answer:
     """Show the guarantee, the budget split and the utility of an epsilon.
 
     The guarantee is stated as a bound on likelihoods, and as how sure an attacker can become.
-    The budget split lists what each random draw spends, in exact fractions. With --locations,
+    The budget split lists what each random draw uses, in exact fractions. With --locations,
     the error in km is simulated on public random-walk trajectories and shown next to the best
     answer without any information. No real trajectory is read. To search for an epsilon, or to
     choose a mechanism for a query, use "nomadp plan".

@@ -48,7 +48,7 @@ __all__ = ["plan"]
     type=kilometres,
     multiple=True,
     metavar="KM",
-    help="With --percent: the largest error of such a point.",
+    help="With --percent: the largest error of a point that counts.",
 )
 @file_option("--locations", "The public location set (default with --query: a generated city).")
 @click.option(

@@ -75,7 +75,7 @@ def perturb_set(
 ) -> AnyReports:
     """Perturb every trajectory once and return `Reports`; if anything fails, return none.
 
-    Each trajectory spends the mechanism's epsilon. ``randomness`` is fresh from the system by
+    Each trajectory uses the mechanism's epsilon. ``randomness`` is fresh from the system by
     default; use `KeyedRandom` to be able to repeat the draws, and `SeededRandom` for
     experiments. Reports have random ids and are sorted by them, so that neither reveals a tid.
     See `How` for the options in ``how``. A seed, or a mechanism that is not private, gives

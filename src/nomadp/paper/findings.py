@@ -156,7 +156,7 @@ def count_rows(results: Results, base: str) -> dict[str, float]:
 
 
 def printed_above_flat(results: Results) -> Tally:
-    """Printed values of Table 2 that are no better than a flat estimate on the same set."""
+    """Values in Table 2 that are no better than the uniform baseline on the same set."""
     pairs = [
         (printed, results.floors(SetKey(base))["flat"]["acd"])
         for base in results.catalogue.names

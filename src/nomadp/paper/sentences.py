@@ -16,7 +16,7 @@ __all__ = ["verdict"]
 
 DECODING = (
     "Decoded means that each point of a report is replaced by the location with the smallest "
-    "expected error, by Bayes with the mechanism's exact law and a flat prior. Reports of "
+    "expected error, by Bayes with the mechanism's exact law and a uniform prior. Reports of "
     f"{' and '.join(map(label_of, DECODED))} are decoded here; a mechanism's name alone means "
     "its reports as they are."
 )
@@ -108,7 +108,7 @@ def _budget(experiment: Experiment, results: Results) -> list[str]:
     return [
         "Section 6.1.2 of the paper gives each of the two copies half of ε. Algorithms 2 and 3 "
         "halve it too, and then divide by the number of draws of both copies: read literally, "
-        "they spend half of ε. That is private, and what is left unspent costs accuracy. NE at "
+        "they use half of ε. That is private, and the unused half costs accuracy. NE at "
         f"ε = {last} with all of it against half of it: {'; '.join(found)}."
     ]
 
@@ -170,14 +170,14 @@ def _table_2(experiment: Experiment, results: Results) -> list[str]:
         under = [label_of(name) for name, score in rows.items() if score < flat]
         beaten.append(f"{set_label(base)} {flat:.2f} ({listed(under) or 'nothing'} below it)")
     sentences = [
-        "A flat estimate gives every location the same count and looks at no report. Its "
+        "The uniform baseline gives every location the same count and looks at no report. Its "
         f"mean difference: {listed(beaten)}."
     ]
     tally = findings.printed_above_flat(results)
     if tally.of:
         sentences.append(
             f"Of the {tally.of} values printed in the paper for these sets, {tally.count} are "
-            "no better than the flat estimate."
+            "no better than the uniform baseline."
         )
     return sentences
 

@@ -163,7 +163,7 @@ _TOLD = {
     "directions": ("Directions from one side or from both", f"{PARAMETERS} b and e"),
     "granularity": ("How finely directions are cut", f"{PARAMETERS} c and f"),
     "budget": (
-        "All of ε, or the half that the algorithms spend",
+        "All of ε, or the half that the algorithms use",
         "Algorithms 2 and 3 against section 6.1.2",
     ),
     "merge": ("How the two copies become one", "not in the paper, whose rule decides nothing"),
@@ -172,7 +172,7 @@ _TOLD = {
     "reach": ("How far one step can go", f"{SIZES} c"),
     "table1": ("The probability that a direction survives", "Table 1"),
     "table2": ("Counts of visits", "Table 2"),
-    "frontier": ("What a budget buys, and what it costs", "not in the paper"),
+    "frontier": ("Utility against privacy budget", "not in the paper"),
 }
 """Titles, and where it is in the paper."""
 _EVERY = {"lines": lambda dataset: lines.EVERY_ANSWER}

@@ -32,7 +32,7 @@ FAMILY = "-as-published-not-private"
 FLOOR_LABELS = {
     "constant": "best constant (no information)",
     "uniform": "uniform answer (no information)",
-    "flat": "flat estimate (no information)",
+    "flat": "uniform baseline (no information)",
 }
 
 

@@ -235,7 +235,7 @@ def counts_of(mechanism: Mechanism, evidence: AnyReports | Counts) -> Counts:
         found = evidence.only(mechanism)
         if evidence.cells and not found.cells:
             raise DomainError(
-                "counts must be of the mechanism that is asked, and are of others; count the "
+                "counts must be of the mechanism that is queried, and are of others; count the "
                 f"reports that {mechanism.name} at epsilon {mechanism.epsilon} made",
                 code="counts_of_another_mechanism",
                 mechanism=mechanism.name,

@@ -3,7 +3,7 @@
 import { BudgetError, InvalidArgument } from "./errors.js";
 import { Fraction } from "./fraction.js";
 
-/** Beyond this e^epsilon outgrows the 64-bit weights, and 4.8e8 to 1 is no promise anyway. */
+/** Beyond this e^epsilon outgrows the 64-bit weights, and 4.8e8 to 1 is no guarantee anyway. */
 export const MAX_EPSILON = 20;
 export const MIN_EPSILON = new Fraction(1, 10 ** 6);
 /** What a single draw may cost at least: the 2^-30 that laws give away must stay below it. */

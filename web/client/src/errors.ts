@@ -38,7 +38,7 @@ export class NomadpError extends Error {
   }
 }
 
-/** Something does not fit the public location set, its zones or its book of trajectories. */
+/** Something does not fit the public location set, its zones or its codebook. */
 export class DomainError extends NomadpError {
   static override readonly kind = "domain";
 }
@@ -73,12 +73,12 @@ export class ReportRefused extends NomadpError {
   static override readonly kind = "report";
 }
 
-/** The budget is spent, or the ledger is missing, damaged or not durable. */
+/** The budget is used up, or the ledger is missing, damaged or not durable. */
 export class LedgerRefused extends NomadpError {
   static override readonly kind = "ledger";
 }
 
-/** A collector was not reached, or answered something else than was asked for. */
+/** A collector was not reached, or sent an unexpected answer. */
 export class UploadFailed extends NomadpError {
   static override readonly kind = "upload";
   /** Of its answer, as in HTTP; 0 if it was not reached. */

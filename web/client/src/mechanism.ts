@@ -10,7 +10,7 @@ import type { Word } from "./randomness.js";
 /** Indices into a public location set, in the order of a trajectory: private. */
 export type Trajectory = ArrayLike<number>;
 
-/** How a program makes random choices; `step` names what a choice spends. */
+/** How a program makes random choices; `step` names the share that a choice uses. */
 export type Choose = <Secret, Output>(
   step: string,
   law: Law<Secret, Output>,

@@ -36,7 +36,7 @@ export type OracleName = "trips" | "starts" | "ends" | "visits";
 export interface OracleOptions {
   readonly epsilon: string | number | Fraction;
   readonly zones: Zones;
-  /** What is asked besides. */
+  /** The time that the query includes, if any. */
   readonly when?: When;
 }
 
@@ -82,7 +82,7 @@ export abstract class FrequencyOracle implements Mechanism {
     return this.when !== null;
   }
 
-  /** The answers to when; one that has no name where it is not asked. */
+  /** The answers to when; one without a name if the query has no time. */
   get slots(): readonly string[] {
     return this.when === null ? [""] : WHEN[this.when].names;
   }
@@ -127,13 +127,13 @@ export abstract class FrequencyOracle implements Mechanism {
     return { values: choose("label", this.channel, label), number: null };
   }
 
-  /** The part of the week that an hour is in; 0 where it is not asked. */
+  /** The part of the week that an hour is in; 0 if the query has no time. */
   protected slot(hour: number | undefined): number {
     if (this.when === null) return 0;
     if (hour === undefined) {
       throw new DomainError(
-        `a question of when (${this.when}) must be told the hour of every trajectory, and was ` +
-          "told none; use data with times, or ask without when",
+        `a question of when (${this.when}) must be given the hour of every trajectory, and got ` +
+          "none; use data with times, or ask without when",
         { code: "hour_missing" },
       );
     }

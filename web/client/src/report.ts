@@ -34,7 +34,7 @@ export class Report implements Released {
     Object.freeze(this);
   }
 
-  /** One report for one trajectory; each call spends epsilon again. */
+  /** One report for one trajectory; each call uses epsilon again. */
   static draw(mechanism: Mechanism, trajectory: Trajectory, hour?: number): Report {
     const words = new SystemRandom();
     const choose = drawing(() => words.next());

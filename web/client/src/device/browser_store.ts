@@ -17,7 +17,7 @@ const KEY_PATHS = { tasks: "id", charges: "reportId" };
 export const LOCK_WAIT_MS = 20_000;
 
 export interface BrowserStoreOptions {
-  /** The browser may forget what was spent, and the person knows. */
+  /** The browser may forget the used budget, and the person knows. */
   readonly acceptEviction?: boolean;
 }
 
@@ -38,7 +38,7 @@ export async function openBrowserStore(
   }
   if (!options.acceptEviction && !(await isPersistent())) {
     throw new LedgerRefused(
-      "the browser must promise to keep what was spent, and did not; allow the page to store " +
+      "the browser must promise to keep the used budget, and did not; allow the page to store " +
         "data, or accept that the browser may forget it",
       { code: "storage_not_persistent" },
     );
@@ -46,7 +46,7 @@ export async function openBrowserStore(
   return new BrowserStore(await opened(), marker);
 }
 
-/** Whether a ledger began here: asked of the marker alone, and nothing begins by it. */
+/** Whether a ledger began here. This reads the marker alone and creates nothing. */
 export function browserLedgerBegan(): boolean {
   try {
     return localMarker().read() !== null;

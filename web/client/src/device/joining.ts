@@ -30,8 +30,8 @@ export async function fetchBundle(url: string, taskId?: string): Promise<Fetched
 }
 
 /**
- * Whether its collector drops every report of it that is new: to be asked before anything is
- * spent. False where that cannot be known.
+ * Whether the collector drops every new report of this task. Call it before any budget is
+ * used. False where that cannot be known.
  */
 export async function isClosed({ bundle, base }: FetchedBundle): Promise<boolean> {
   try {

@@ -1,12 +1,15 @@
 /** Where a ledger is kept: rows that change together or not at all. */
 
-/** charged: paid, and lost unless a report is just being made; stopped: refused by a collector. */
+/**
+ * charged: its budget is used, and it is lost unless it is being made now.
+ * stopped: refused by a collector.
+ */
 export type ChargeState = "charged" | "waiting" | "accepted" | "stopped";
 
 export interface AboutRow {
   readonly format: string;
   readonly token: string;
-  /** All the epsilon that may ever be spent, as text. */
+  /** All the epsilon that may ever be used, as text. */
   readonly lifetime: string;
 }
 

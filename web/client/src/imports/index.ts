@@ -31,7 +31,7 @@ const FATAL = ["bomb", "damaged-archive", "locked-archive"];
 const WHOLE: readonly ImportKind[] = ["gpx", "geojson"];
 
 export interface ImportOptions {
-  /** Gaps of more than so many hours begin a new trajectory; 3, and of GPX and GeoJSON none. */
+  /** Hours: a longer gap begins a new trajectory. Default: 3; GPX and GeoJSON: none. */
   readonly splitHours?: number;
   /** Read the raw signals of a Timeline, too. */
   readonly rawSignals?: boolean;

@@ -10,7 +10,7 @@ const DAY_US = 24 * HOUR_US;
 /** 1970 began on a Thursday, three days after a Monday. */
 const FIRST_HOUR = 3 * 24;
 
-/** New trajectories begin after gaps of more than so many hours; without times it stays whole. */
+/** A new trajectory begins after a gap of more than this many hours; without times there is one. */
 export function splitAtGaps(
   points: readonly TrackPoint[],
   hours: number,

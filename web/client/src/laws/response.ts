@@ -42,7 +42,7 @@ export class RandomizedResponse extends Channel<number> {
 /**
  * One of `size` values with equal chances: costs nothing, because it reads no secret.
  *
- * It may be told a *released* number instead, and is then one of the first so many values.
+ * It may be given a *released* number instead, and is then one of that many first values.
  */
 export class Uniform extends Channel<number | null> {
   readonly share = new Fraction(0);

@@ -52,7 +52,7 @@ export interface TaskFacts {
   readonly timePrecision: number;
   readonly start: number;
   readonly end: number;
-  /** Seconds: reports are sent after a random delay of at most so many. */
+  /** The longest random delay of a report, in seconds. */
   readonly sendWithin: number;
   readonly reportsPerContributor: number;
   readonly minBatchSize: number;
@@ -232,7 +232,7 @@ function checkedBudget(said: JsonObject): Fraction {
   const all = epsilon.times(new Fraction(reports));
   if (all.compare(new Fraction(most.EPSILON_LIFETIME_MAX)) > 0) {
     throw new TaskRefused(
-      `one person must spend at most ${most.EPSILON_LIFETIME_MAX} in a task, got ${reports} ` +
+      `one person must use at most ${most.EPSILON_LIFETIME_MAX} in a task, got ${reports} ` +
         `reports of ${epsilon}`,
       { code: "task_epsilon_too_large", limit: most.EPSILON_LIFETIME_MAX },
     );

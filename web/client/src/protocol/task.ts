@@ -50,7 +50,7 @@ export class Task {
     return this.facts.mechanism !== ATLAS;
   }
 
-  /** What one person may spend here. */
+  /** How much epsilon one person may use here. */
   get epsilonInAll(): Fraction {
     return this.facts.epsilon.times(new Fraction(this.facts.reportsPerContributor));
   }

@@ -1,11 +1,11 @@
-"""Whether 3,000 people are told worse than by somebody who knows nothing, beyond chance.
+"""Whether estimates for 3,000 people have a larger error than the baseline, beyond chance.
 
-OPENBLAS_NUM_THREADS=1 python benchmarks/answers_flat.py [--data DIR] [--draws 240]
+OPENBLAS_NUM_THREADS=1 python benchmarks/answers_few_people.py [--data DIR] [--draws 240]
 python docs/generate.py                         values into the documents
 
-The density of a direct question, smoothed, less that of flat, as a Jensen-Shannon distance:
-the mean of many draws, and how many of its standard errors that is. With --data the table
-goes into docs/measured.json.
+The density error of a smoothed frequency oracle minus that of the baseline, as a
+Jensen-Shannon distance: the mean of many draws, and that mean in standard errors. With --data
+the table goes into docs/measured.json.
 """
 
 import argparse
@@ -27,14 +27,14 @@ PEOPLE, DRAWS = 3_000, 240
 
 
 def difference(crowd: Population, epsilon: float, seed: int) -> float:
-    """How much further from the truth one draw of people is than flat; less is better."""
+    """The error of one draw of people minus that of the baseline; less is better."""
     rng = np.random.default_rng([SEED, PEOPLE, round(epsilon), seed])
     people = crowd.askable("density", crowd.drawn(PEOPLE, rng), rng)
     told = LAWS["subset"](people, epsilon, rng)
     chances = told.true_chance, told.other_chance
     found = oracle_shares(told.support, told.total, *chances, crowd.levels("density"))
-    true, flat = crowd.truth["density"], crowd.flat["density"]
-    return jensen_shannon(true, found.values) - jensen_shannon(true, flat)
+    true, baseline = crowd.truth["density"], crowd.flat["density"]
+    return jensen_shannon(true, found.values) - jensen_shannon(true, baseline)
 
 
 def cell(crowd: Population, epsilon: str, draws: int) -> str:
@@ -56,7 +56,7 @@ def main(args: list[str]) -> int:
     )
     print(found)
     if asked.data:
-        known = json.loads(MEASURED.read_text()) | {"answers-flat": found}
+        known = json.loads(MEASURED.read_text()) | {"answers-few-people": found}
         MEASURED.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n")
     return 0
 
