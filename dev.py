@@ -3,7 +3,7 @@
 
     python3 dev.py demo [ARGS]     a collection in a simulated city: devices, dashboard, page
     python3 dev.py test [ARGS]     the tests; arguments go to pytest
-    python3 dev.py check           format, lint, types, layers, documentation, vocabulary
+    python3 dev.py check           format, lint, types, layers, documentation, wording
     python3 dev.py docs [ARGS]     build the site of docs/, or show it: --serve
     python3 dev.py wording [ARGS]  write anew what people read: tests/wording, docs/reference
     python3 dev.py web             build the client and the pages, if their sources changed
@@ -44,6 +44,7 @@ LOCK = ROOT / "requirements.lock"
 PYPROJECT = ROOT / "pyproject.toml"
 DOCS_CHECK = ROOT / "docs" / "generate.py"
 VOCABULARY = ROOT / "docs" / "vocabulary.py"
+READABILITY = ROOT / "docs" / "readability.py"
 DOCS_BUILD = ROOT / "docs" / "build.py"
 WEB_BUILD = ROOT / "web" / "build.py"
 RELEASE = ROOT / "release"
@@ -112,6 +113,7 @@ def check(args: list[str]) -> int:
     }
     checks["documentation"] = [MAIN.python, DOCS_CHECK, "--check"]
     checks["vocabulary"] = [MAIN.python, VOCABULARY]
+    checks["readability"] = [MAIN.python, READABILITY]
     if shutil.which("node") or NODE.stamp.exists():
         checks["web"] = [MAIN.python, WEB_BUILD, "check"]
     return run_all("check", checks)
