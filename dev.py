@@ -5,7 +5,7 @@
     python3 dev.py test [ARGS]     the tests; arguments go to pytest
     python3 dev.py check           format, lint, types, layers, documentation, wording
     python3 dev.py docs [ARGS]     build the site of docs/, or show it: --serve
-    python3 dev.py wording [ARGS]  write anew what people read: tests/wording, docs/reference
+    python3 dev.py wording [ARGS]  write again what people read: snapshots, reference, notebooks
     python3 dev.py web             build the client and the pages, if their sources changed
     python3 dev.py screenshots     the pictures of the README, by the system's Chromium
     python3 dev.py cluster [ARGS]  the tests of Spark and of Sail, in an environment each
@@ -46,6 +46,7 @@ DOCS_CHECK = ROOT / "docs" / "generate.py"
 VOCABULARY = ROOT / "docs" / "vocabulary.py"
 READABILITY = ROOT / "docs" / "readability.py"
 DOCS_BUILD = ROOT / "docs" / "build.py"
+NOTEBOOKS = ROOT / "tests" / "notebook_maker.py"
 WEB_BUILD = ROOT / "web" / "build.py"
 RELEASE = ROOT / "release"
 # The interpreter behind a virtual environment: .venv must not be rebuilt from itself.
@@ -131,6 +132,7 @@ def wording(args: list[str]) -> int:
     # The last -m wins; one process, because it writes whole files.
     tests = [MAIN.python, "-m", "pytest", "-q", "-m", "wording", *args]
     commands: dict[str, list[object]] = {"tests": tests, "reference": [MAIN.python, DOCS_CHECK]}
+    commands["notebooks"] = [MAIN.python, NOTEBOOKS]
     return run_all("wording", commands)
 
 
