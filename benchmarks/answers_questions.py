@@ -124,7 +124,7 @@ class Population:
         else:
             groups = tuple(self.zones[question].levels())
         if question == "trips":
-            groups = pair_levels(groups, self.zones[question].apart())
+            groups = pair_levels(groups, self.zones[question].distance_classes())
         return Levels(groups, self.flat[question], np.arange(self.size(question)))
 
     def scores(self, shares: dict[str, Floats]) -> dict[str, float]:

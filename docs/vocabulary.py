@@ -28,7 +28,7 @@ KEY = re.compile(r"(['\"`])[a-z][\w.:/-]*\1")
 EXPRESSION = re.compile(r"\$\{[^{}]*\}")
 NAMES = re.compile(r"(\"[a-z]\w*\")")
 """The strings of Python that may be columns: docs/reference shows its help and its errors."""
-RENAMED = re.compile(r"\bw(?:as|ere) `[^`]*`(?:,?\s+(?:and\s+)?`[^`]*`)*")
+RENAMED = re.compile(r"\bw(?:as|ere)\s+`[^`]*`(?:,?\s+(?:and\s+)?`[^`]*`)*")
 """The old names in the changelog: (was `old`, `older`)."""
 BETWEEN_WORDS = re.compile(r"_|(?<=[a-z])(?=[A-Z])")
 

@@ -125,9 +125,9 @@ def test_named_streams_of_purposes_and_keys_differ_and_never_meet_numbered_ones(
     sources = [randomness, randomness.named(["0"]), randomness.bound_to("tp").named(["0"])]
     sources += [randomness.named(["0"]).bound_to("atp"), SeededRandom(2).named(["0"])]
     assert len({source.stream(0).next() for source in sources}) == len(sources)
-    assert (randomness.named([str(k) for k in range(1000)])._firsts(np.arange(1000)) >> 63)[
-        :, 1
-    ].all()
+    assert (
+        randomness.named([str(k) for k in range(1000)])._first_blocks(np.arange(1000)) >> 63
+    )[:, 1].all()
 
 
 @pytest.mark.parametrize(

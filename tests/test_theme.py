@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nomadp.answers.legend import WORDS
+from nomadp.answers.legend import CERTAINTY_LABELS
 from nomadp.answers.steps import steps_of
 from nomadp.page import page
 from nomadp.theme import css_variables, theme
@@ -128,7 +128,7 @@ def test_legends_say_the_same_on_every_map() -> None:
     source = (ROOT / "web" / "pages" / "src" / "theme.ts").read_text(encoding="utf-8")
     told = re.search(r"WORDS[^{]*{([^}]*)}", source)
     assert told is not None
-    assert dict(re.findall(r'(\w+): "([^"]*)"', told[1])) == WORDS
+    assert dict(re.findall(r'(\w+): "([^"]*)"', told[1])) == CERTAINTY_LABELS
 
 
 def test_dashes_of_flows_are_named_once_for_every_map() -> None:

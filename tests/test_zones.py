@@ -256,13 +256,13 @@ def test_a_full_grid_is_halved_along_its_lines():
 
 def test_zones_are_as_far_apart_as_their_centres_in_halves_of_the_farthest():
     line = LocationSet.from_columns(list("abcde"), [0.0] * 5, [0.0, 0.1, 0.3, 0.7, 1.0])
-    apart = Zones(line, np.arange(5), tuple("abcde"), "grid:5").apart()
+    apart = Zones(line, np.arange(5), tuple("abcde"), "grid:5").distance_classes()
     assert apart[0].tolist() == [0, 2, 4, 5, 5]
     assert (apart == apart.T).all()
 
 
 def test_a_single_zone_is_not_apart_from_itself():
-    assert zones_of(scattered(9), "grid:1").apart().tolist() == [[0]]
+    assert zones_of(scattered(9), "grid:1").distance_classes().tolist() == [[0]]
 
 
 @pytest.mark.parametrize("hidden", ["\x1b[2J", "\n", "\u202e", "\ufeff"])

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nomadp.answers import query
-from nomadp.answers.synthetic import MOST
+from nomadp.answers.synthetic import MAX_TRAJECTORIES
 from nomadp.characters import FORBIDDEN
 from nomadp.collector.problems import PROBLEMS, RETRY_AFTER_S
 from nomadp.mechanisms import kind_of
@@ -23,7 +23,7 @@ MEMBERS = {
     "at": "`visits`, `starts` or `ends`",
     "level": "above 0 and at most 1: a number, or a string of at most 20 characters with its "
     "decimal notation (ASCII digits, no exponent)",
-    "count": f"an integer from 1 to {MOST:,}",
+    "count": f"an integer from 1 to {MAX_TRAJECTORIES:,}",
     "seed": "an integer from 0 to 2^63 - 1",
     "start": "a time in ISO 8601 of the years 1970 to 2199, as a string of 1 to 200 characters",
 }

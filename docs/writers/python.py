@@ -21,7 +21,7 @@ from nomadp.budget import Split
 from nomadp.client.ledger import Budget
 from nomadp.client.outbox import Receipt
 from nomadp.datasets.city import City
-from nomadp.engine.local import How
+from nomadp.engine.local import PerturbOptions
 from nomadp.formats.point_files import ReadSummary
 from nomadp.formats.presets import Reading
 from nomadp.mechanisms import MECHANISMS
@@ -51,7 +51,7 @@ OTHERS = {"options": "Options of each mechanism", "types": "Arguments and result
 """Pages that list no public name."""
 
 OBJECTS = (
-    City, Reading, ReadSummary, Split, Zones, How, Explanation, Utility, Measurement,
+    City, Reading, ReadSummary, Split, Zones, PerturbOptions, Explanation, Utility, Measurement,
     TaskBundle, Receipt, Budget, Terms, Evaluation, Scores,
 )  # fmt: skip
 """What public names return or accept; they are not imported by name, as a rule."""

@@ -1,12 +1,12 @@
 """NomaDP: trajectories collected under local differential privacy, with an audited guarantee.
 
-The public names, in the order the data flows. Each is imported when first used, so that
+The public names follow the flow of data. Each is imported when first used, so that
 ``import nomadp`` and ``nomadp --help`` stay instant.
 """
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # "as" tells it that a name is ours to hand on
+if TYPE_CHECKING:  # "X as X" marks a re-export for type checkers
     from nomadp.analysis import evaluate as evaluate
     from nomadp.analysis import explain as explain
     from nomadp.analysis import simulate_utility as simulate_utility

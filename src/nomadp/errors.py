@@ -3,20 +3,20 @@
 NomadpError
  +-- SchemaError            (also ValueError)    a file or table has the wrong shape
  +-- DomainError            (also ValueError)    something does not fit the public location set
- +-- BudgetError            (also ValueError)    an epsilon or a split of it cannot be used
- +-- TaskRefused            (also ValueError)    a task that nobody may take part in
+ +-- BudgetError            (also ValueError)    an epsilon or a split of it is not valid
+ +-- TaskRefused            (also ValueError)    a task that violates the rules
  +-- ReportRefused          (also ValueError)    a report that cannot be sent or kept
  +-- LedgerRefused          (also RuntimeError)  the device's ledger forbids a report
  +-- UploadFailed           (also RuntimeError)  a collector did not take what was sent
  +-- RandomnessUnavailable  (also RuntimeError)  no random words, so no output
- +-- NotPrivateError        (also RuntimeError)  an experiment-only variant, not named in full
+ +-- NotPrivateError        (also RuntimeError)  something not private, where it must be
  +-- OutputError            (also RuntimeError)  an output cannot be written
  +-- ExtraMissing           (also ImportError)   an optional package is not installed
  +-- InvalidArgument        (also ValueError)    an argument of a function is out of range
  +-- WrongType              (also TypeError)     an argument of a function is of another type
- +-- OutOfRange             (also IndexError)    an index is outside what it points into
+ +-- OutOfRange             (also IndexError)    an index is out of range
 
-A message says what must hold, what came, and what to do; it never holds a private location.
+A message states the requirement, the value and the remedy, and never a private location.
 Programs read ``code`` and the facts beside it, not the message, whose wording may change:
 
     raise DomainError("... got 3 unknown", code="unknown_locations", unknown=3)
@@ -70,7 +70,7 @@ class NomadpError(Exception):
 
 
 class SchemaError(NomadpError, ValueError):
-    """A file or table cannot be read as what it was said to be.
+    """A file or table does not have the shape or content that it should.
 
     >>> import nomadp
     >>> nomadp.LocationSet.from_columns(["a", "a"], [1, 2], [3, 4])
@@ -106,25 +106,25 @@ class BudgetError(NomadpError, ValueError):
 
 
 class TaskRefused(NomadpError, ValueError):
-    """A task is not what it may be, or its files are not what it names."""
+    """A task violates the rules, or its files do not match it."""
 
     kind = "task"
 
 
 class ReportRefused(NomadpError, ValueError):
-    """A report is simulated, or none that its task's mechanism releases."""
+    """A report is simulated, or its task's mechanism cannot have released it."""
 
     kind = "report"
 
 
 class LedgerRefused(NomadpError, RuntimeError):
-    """The ledger of a device is used up, missing, damaged or in use: nothing was perturbed."""
+    """A device's budget is used up, or its ledger is unusable: nothing was perturbed."""
 
     kind = "ledger"
 
 
 class UploadFailed(NomadpError, RuntimeError):
-    """A collector could not be reached or did not take a report, which is kept."""
+    """A collector could not be reached or did not accept a report; the device keeps it."""
 
     kind = "upload"
 
@@ -141,7 +141,7 @@ class RandomnessUnavailable(NomadpError, RuntimeError):
 
 
 class NotPrivateError(NomadpError, RuntimeError):
-    """A variant that is not private was reached without asking for it by its full name.
+    """A mechanism or report that is not private was used where only private ones may be.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(places=50, trips=1)
@@ -154,30 +154,30 @@ class NotPrivateError(NomadpError, RuntimeError):
 
 
 class ExtraMissing(NomadpError, ImportError):
-    """A package that only some people need is not installed; see `nomadp.extras`."""
+    """An optional package is not installed; see `nomadp.extras`."""
 
     kind = "extra"
 
 
 class OutputError(NomadpError, RuntimeError):
-    """An output cannot be written: the disk is full or read-only, or the place not ours."""
+    """An output cannot be written: the disk is full or read-only, or access is denied."""
 
     kind = "output"
 
 
 class InvalidArgument(NomadpError, ValueError):
-    """An argument of a function has a value that it must not have."""
+    """An argument of a function has a value that is not allowed."""
 
     kind = "argument"
 
 
 class WrongType(NomadpError, TypeError):
-    """An argument of a function is of a type that it must not have."""
+    """An argument of a function has a type that is not allowed."""
 
     kind = "type"
 
 
 class OutOfRange(NomadpError, IndexError):
-    """An index is outside what it points into; a private one is not quoted."""
+    """An index is out of range; a private index is not shown."""
 
     kind = "index"

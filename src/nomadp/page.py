@@ -1,8 +1,7 @@
-"""What self-contained HTML pages are made of: their sources in one file, tables, sentences.
+"""Building blocks of self-contained HTML pages: the page itself, tables and paragraphs.
 
-Nothing is loaded from anywhere, and the content policy forbids it: only the style and the
-script written into the page may run, each named by its hash. Everything that is text is
-escaped here.
+Pages load nothing. Their content security policy allows only the style and the script inside
+the page, each by its hash. All text is escaped here.
 """
 
 import re
@@ -18,7 +17,7 @@ from nomadp.theme import css_variables
 
 __all__ = ["Cell", "listed", "number", "page", "paragraphs", "table"]
 
-WITHIN = re.compile(r"(?<=\d) (?=%|km\b)|(?<=ε) (?==)|(?<=ε =) ")
+UNBREAKABLE_SPACE = re.compile(r"(?<=\d) (?=%|km\b)|(?<=ε) (?==)|(?<=ε =) ")
 WORDMARK = """<svg viewBox="0 0 34 20" aria-hidden="true">
       <path class="wordmark-true" d="M3 15 11 6l8 6 12-8"/>
       <path class="wordmark-sent" d="M3 15 11 6l7 11 13-4"/>
@@ -30,7 +29,7 @@ COLUMN, ROW = 'th scope="col"', 'th scope="row"'
 
 @dataclass(frozen=True)
 class Cell:
-    """Text and classes for its looks; a drawing is made of numbers only, never of text."""
+    """Text with CSS classes (``kind``), and a ``drawing``: markup without any text."""
 
     text: str = ""
     kind: str = ""
@@ -42,20 +41,20 @@ def page(
     markup: Mapping[str, str],
     text: Mapping[str, str],
     scripts: Sequence[str] = (),
-    looks: str = "",
+    extra_style: str = "",
 ) -> str:
-    """A package's template with its named parts put in; of scripts, each uses those before.
+    """Fill in a package's template. Text is escaped; markup is not.
 
-    ``looks`` is style that is made, not written.
+    A script can use the scripts before it. ``extra_style`` is generated CSS.
     """
-    style = css_variables() + _source("nomadp", "page.css") + looks
+    style = css_variables() + _source("nomadp", "page.css") + extra_style
     style += _source(package, "page/style.css")
     script = "\n".join(_source(package, f"page/{name}.js") for name in scripts)
-    may_run = f"script-src {_hash(script)}; " if scripts else ""
-    policy = f"default-src 'none'; style-src {_hash(style)}; {may_run}"
+    script_policy = f"script-src {_hash(script)}; " if scripts else ""
+    policy = f"default-src 'none'; style-src {_hash(style)}; {script_policy}"
     parts = {"style": style, "script": script, "wordmark": WORDMARK, **markup}
-    told = {"policy": f"{policy}base-uri 'none'; form-action 'none'", **text}
-    escaped = {name: escape(value) for name, value in told.items()}
+    texts = {"policy": f"{policy}base-uri 'none'; form-action 'none'", **text}
+    escaped = {name: escape(value) for name, value in texts.items()}
     return Template(_source(package, "page/template.html")).substitute(parts | escaped)
 
 
@@ -82,8 +81,8 @@ def table(caption: str, columns: Sequence[Cell], rows: Iterable[Sequence[Cell]])
 
 
 def _element(tag: str, cell: Cell) -> str:
-    inside = escape(cell.text) + cell.drawing
-    return f'<{tag} class="{escape(cell.kind)}">{inside}</{tag[:2]}>'
+    content = escape(cell.text) + cell.drawing
+    return f'<{tag} class="{escape(cell.kind)}">{content}</{tag[:2]}>'
 
 
 def number(text: str, kind: str = "") -> Cell:
@@ -91,15 +90,18 @@ def number(text: str, kind: str = "") -> Cell:
 
 
 def paragraphs(sentences: Iterable[str]) -> str:
-    return "".join(f"<p>{escape(_unbroken(sentence))}</p>" for sentence in sentences)
+    return "".join(
+        f"<p>{escape(_with_no_break_spaces(sentence))}</p>" for sentence in sentences
+    )
 
 
-def _unbroken(text: str) -> str:
-    """No line ends between a number and its unit, or within an equation."""
-    return WITHIN.sub("\N{NO-BREAK SPACE}", text)
+def _with_no_break_spaces(text: str) -> str:
+    """Prevent line breaks between a number and its unit, and within an equation."""
+    return UNBREAKABLE_SPACE.sub("\N{NO-BREAK SPACE}", text)
 
 
 def listed(items: Sequence[str]) -> str:
+    """The items separated by commas, and an "and" before the last."""
     if len(items) < 2:
         return "".join(items)
     return f"{', '.join(items[:-1])} and {items[-1]}"

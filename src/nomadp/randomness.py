@@ -114,8 +114,8 @@ class SystemRandom(RandomSource):
         return _SystemStream()
 
     def rows(self, indices: NDArray[np.int64], width: int) -> NDArray[np.uint64]:
-        # A caller that needs wider rows asks again, and must get the same words first. Only a
-        # key can repeat them.
+        # A caller that then needs wider rows calls again, and must get the same first words.
+        # Only a key can repeat them.
         raise WrongType(
             "bulk perturbation needs a source that can repeat its words; call bound_to first",
             code="words_not_bound",
@@ -175,18 +175,18 @@ class KeyedRandom(RandomSource):
         self._key = key
 
     def stream(self, index: int) -> WordStream:
-        return _CipherStream(self._key, self._firsts(np.array([index])).tobytes())
+        return _CipherStream(self._key, self._first_blocks(np.array([index])).tobytes())
 
     def rows(self, indices: NDArray[np.int64], width: int) -> NDArray[np.uint64]:
         # The counter blocks of all streams, encrypted in one call: the same words as `stream`.
         blocks = np.empty((len(indices), (width + 1) // 2, 2), dtype=">u8")
-        blocks[...] = self._firsts(indices)[:, None]
+        blocks[...] = self._first_blocks(indices)[:, None]
         blocks[..., 1] += np.arange(blocks.shape[1], dtype=np.uint64)
         encryptor = _encryptor(self._key)
         stream = np.frombuffer(encryptor.update(blocks.tobytes()), dtype="<u8")
         return stream.astype(np.uint64).reshape(len(indices), -1)[:, :width]
 
-    def _firsts(self, indices: NDArray[np.int64]) -> NDArray[np.uint64]:
+    def _first_blocks(self, indices: NDArray[np.int64]) -> NDArray[np.uint64]:
         """The first counter block of each stream, as two words.
 
         The upper word is the trajectory's number and the lower word counts blocks, so streams
@@ -197,6 +197,8 @@ class KeyedRandom(RandomSource):
         return firsts
 
     def bound_to(self, purpose: str) -> "KeyedRandom":
+        # HMAC as a pseudorandom function: keys of different purposes look independent, and none
+        # of them reveals this key.
         bound = KeyedRandom(hmac.digest(self._key, purpose.encode(), "sha256"))
         bound.simulated = self.simulated
         return bound
@@ -219,11 +221,12 @@ class _NamedRandom(KeyedRandom):
             hashlib.blake2b(name.encode(), digest_size=12).digest() + bytes(4) for name in names
         )
         # 95 bits of the name's hash and 32 bits to count blocks. The highest bit of the lower
-        # word is set, which no numbered stream reaches: the two kinds never overlap.
+        # word is set, which no numbered stream reaches: the two kinds never overlap. Two of n
+        # names share a stream with probability below n^2 / 2^96 (birthday bound).
         self._starts = np.frombuffer(hashed, dtype=">u8").reshape(-1, 2).copy()
         self._starts[:, 1] |= np.uint64(1 << 63)
 
-    def _firsts(self, indices: NDArray[np.int64]) -> NDArray[np.uint64]:
+    def _first_blocks(self, indices: NDArray[np.int64]) -> NDArray[np.uint64]:
         return self._starts[indices]
 
     def bound_to(self, purpose: str) -> KeyedRandom:
@@ -255,12 +258,12 @@ class SeededRandom(KeyedRandom):
 
 def check_names(names: Sequence[str]) -> None:
     """Refuse repeated names, such as trajectory ids, without showing any of them."""
-    if again := len(names) - len({*names}):
+    if repeated := len(names) - len({*names}):
         raise SchemaError(
             "every tid must name one trajectory, because two with one tid would share random "
-            f"words, got {again} repeated of {len(names)}; number the trajectories",
+            f"words, got {repeated} repeated of {len(names)}; number the trajectories",
             code="tid_repeated",
-            repeated=again,
+            repeated=repeated,
             rows=len(names),
         )
 

@@ -1,7 +1,7 @@
-"""How every page and map looks, in one place: colours of both themes, widths, certainty.
+"""The theme of every page and map: colours, widths, and how certainty is shown.
 
-`theme.json` holds it. Pages that are made here take it as properties of CSS, figures as
-numbers, and those that a collector serves when they are built.
+`theme.json` contains it. Generated pages use it as CSS properties and figures as numbers. The
+pages of a collector read it when they are built.
 """
 
 import json
@@ -16,24 +16,24 @@ THEMES = ("light", "dark")
 
 @lru_cache(maxsize=1)
 def theme() -> dict[str, Any]:
-    """The look as it stands in the file."""
+    """The content of `theme.json`."""
     text = files("nomadp").joinpath("theme.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    content: dict[str, Any] = json.loads(text)
+    return content
 
 
 def css_properties(mode: str) -> str:
-    """The colours of a theme, as custom properties."""
+    """The colours of light or dark ``mode``, as CSS custom properties."""
     return "".join(f"--{name}:{value};" for name, value in theme()[mode].items())
 
 
 def css_variables(selector: str = ":root") -> str:
-    """Both themes, and how faint the uncertain is."""
+    """The colours of both modes, and the opacity of each certainty."""
     light, dark = map(css_properties, THEMES)
-    faint = "".join(
-        f"--{word}-opacity:{rule['opacity']};" for word, rule in theme()["certainty"].items()
+    opacities = "".join(
+        f"--{name}-opacity:{rule['opacity']};" for name, rule in theme()["certainty"].items()
     )
     return (
-        f"{selector}{{{light}{faint}}}\n"
+        f"{selector}{{{light}{opacities}}}\n"
         f"@media (prefers-color-scheme:dark){{{selector}{{{dark}}}}}\n"
     )

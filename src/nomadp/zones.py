@@ -125,7 +125,7 @@ class Zones:
             levels.append(level)
         return levels
 
-    def apart(self) -> Ints:
+    def distance_classes(self) -> Ints:
         """The distance class of each pair of zones, shape (len(self), len(self)).
 
         Class `OCTAVES` holds distances above half the largest one, the class below it those
@@ -162,7 +162,7 @@ def zones_of(locations: LocationSet, rule: str) -> Zones:
     Grid zones are named by row and column from the south-west (r0_c0), H3 zones by their H3 id.
     Cells without a location are left out.
     """
-    kind, number = _parsed(rule)
+    kind, number = _parse_rule(rule)
     if kind == "h3":
         return _h3_zones(locations, number)
     cells, of = np.unique(UnitSquare(locations).cells(number), return_inverse=True)
@@ -185,52 +185,53 @@ def polygon_zones(
             code="name_count_differs",
         )
     points = np.stack([locations.lng, locations.lat], axis=-1)
-    found = np.full(len(points), len(polygons))
+    number_of = np.full(len(points), len(polygons))  # of the polygon of each location
     for number, polygon in enumerate(polygons):
-        free = np.flatnonzero(found == len(polygons))
-        found[free[_inside(points[free], polygon)]] = number
-    if (found == len(polygons)).all():
+        free = np.flatnonzero(number_of == len(polygons))
+        number_of[free[_inside(points[free], polygon)]] = number
+    if (number_of == len(polygons)).all():
         raise DomainError(
             f"at least one of the {len(polygons)} polygons must contain a location, got none "
             "that does; use polygons of this area, with longitude before latitude",
             code="polygons_without_locations",
             polygons=len(polygons),
         )
-    kept = dict.fromkeys((*names, ELSEWHERE)[number] for number in np.unique(found))
-    position = {name: k for k, name in enumerate(kept)}
+    # Zones with a location, in the order of the polygons; one name may have several polygons.
+    zone_names = dict.fromkeys((*names, ELSEWHERE)[number] for number in np.unique(number_of))
+    position = {name: k for k, name in enumerate(zone_names)}
     zone = np.array([position.get(name, -1) for name in (*names, ELSEWHERE)])
-    of = zone[found]
-    sha256 = _partition_sha256(locations, of, tuple(kept))
-    drawn: dict[str, list[Polygon]] = {}
+    of = zone[number_of]
+    sha256 = _partition_sha256(locations, of, tuple(zone_names))
+    outlines: dict[str, list[Polygon]] = {}
     for name, polygon in zip(names, polygons, strict=True):
-        if name in kept:
-            drawn.setdefault(name, []).append(polygon)
-    return Zones(locations, of, tuple(kept), f"polygons:{sha256}", drawn)
+        if name in zone_names:
+            outlines.setdefault(name, []).append(polygon)
+    return Zones(locations, of, tuple(zone_names), f"polygons:{sha256}", outlines)
 
 
 def is_rule(text: str) -> bool:
     """Whether the text is grid:N or h3:R with a valid number."""
     try:
-        return bool(_parsed(text))
+        return bool(_parse_rule(text))
     except DomainError:
         return False
 
 
-def _parsed(rule: str) -> tuple[str, int]:
-    written = re.fullmatch(r"(grid|h3):([0-9]{1,4})", rule)
-    if written:
-        kind, number = written[1], int(written[2])
+def _parse_rule(rule: str) -> tuple[str, int]:
+    match = re.fullmatch(r"(grid|h3):([0-9]{1,4})", rule)
+    if match:
+        kind, number = match[1], int(match[2])
         if number in (range(1, GRID_MAX + 1) if kind == "grid" else range(H3_MAX + 1)):
             return kind, number
     raise DomainError(
         f"zones must be grid:N with N from 1 to {GRID_MAX}, or h3:R with R from 0 to {H3_MAX}, "
-        f"got {rule[:80]}; {_polygons_are_given(rule)}",
+        f"got {rule[:80]}; {_remedy(rule)}",
         code="unknown_zone_rule",
     )
 
 
-def _polygons_are_given(rule: str) -> str:
-    """The remedy: it depends on whether the text is a file, the hash of one, or neither."""
+def _remedy(rule: str) -> str:
+    """What to do, which depends on whether the text names a file, a hash, or neither."""
     if rule.endswith((".geojson", ".json")):
         return "in Python, read the file with nomadp.formats.zone_files.read_zones first"
     if rule == "locations":
@@ -253,6 +254,7 @@ def _h3_zones(locations: LocationSet, resolution: int) -> Zones:
 
 
 def _partition_sha256(locations: LocationSet, of: Ints, names: tuple[str, ...]) -> str:
+    # Names are length-prefixed, so that no two partitions have the same encoding.
     digest = hashlib.sha256(f"nomadp-zones-1\n{locations.sha256}\n{len(names)}\n".encode())
     for name in names:
         encoded = name.encode()

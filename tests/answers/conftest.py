@@ -1,4 +1,4 @@
-"""Answers of each kind, small and made by hand."""
+"""A small estimate of each kind, made by hand."""
 
 import numpy as np
 import pytest
@@ -30,23 +30,26 @@ def places() -> LocationSet:
 def estimates(size: int, seed: int) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(seed)
     share = rng.dirichlet(np.full(size, 0.4))
-    std = np.full(size, 0.4 / size) + share * rng.uniform(0.05, 0.5, size)
-    low, high = np.maximum(share - 1.645 * std, 0), np.minimum(share + 1.645 * std, 1)
-    return {"share": share, "std_error": std, "ci_low": low, "ci_high": high}
+    std_error = np.full(size, 0.4 / size) + share * rng.uniform(0.05, 0.5, size)
+    low, high = (
+        np.maximum(share - 1.645 * std_error, 0),
+        np.minimum(share + 1.645 * std_error, 1),
+    )
+    return {"share": share, "std_error": std_error, "ci_low": low, "ci_high": high}
 
 
 @pytest.fixture(scope="session")
 def hotspots(places: LocationSet) -> Estimate:
-    found = estimates(len(places), 1)
-    flat = 1 / len(places)
+    shares = estimates(len(places), 1)
+    baseline = 1 / len(places)
     column = {
         "location_id": places.ids,
         "lat": places.lat,
         "lng": places.lng,
-        **found,
-        "baseline": np.full(len(places), flat),
-        "significant": (found["ci_low"] > flat) | (found["ci_high"] < flat),
-        "rank": 1 + np.argsort(np.argsort(-found["share"])),
+        **shares,
+        "baseline": np.full(len(places), baseline),
+        "significant": (shares["ci_low"] > baseline) | (shares["ci_high"] < baseline),
+        "rank": 1 + np.argsort(np.argsort(-shares["share"])),
     }
     return Estimate("hotspots", column, ABOUT)
 
@@ -60,16 +63,16 @@ def shapes(places: LocationSet) -> Shapes:
 def density(shapes: Shapes) -> Estimate:
     names = list(shapes.places)
     lat, lng = zip(*shapes.places.values(), strict=True)
-    found = estimates(len(names), 2)
-    flat = np.full(len(names), 1 / len(names))
-    told = (found["ci_low"] > flat) | (found["ci_high"] < flat)
+    shares = estimates(len(names), 2)
+    baseline = np.full(len(names), 1 / len(names))
+    significant = (shares["ci_low"] > baseline) | (shares["ci_high"] < baseline)
     column = {
         "zone": names,
         "lat": lat,
         "lng": lng,
-        **found,
-        "baseline": flat,
-        "significant": told,
+        **shares,
+        "baseline": baseline,
+        "significant": significant,
     }
     return Estimate("density", column, ABOUT | {"query": "density", "zones": "grid:4"}, shapes)
 
@@ -77,22 +80,22 @@ def density(shapes: Shapes) -> Estimate:
 @pytest.fixture(scope="session")
 def flows(shapes: Shapes) -> Estimate:
     names = list(shapes.places)
-    found = estimates(len(names) ** 2, 3)
+    shares = estimates(len(names) ** 2, 3)
     column = {
         "origin": [a for a in names for _ in names],
         "destination": names * len(names),
-        "flow": found.pop("share"),
-        **found,
+        "flow": shares.pop("share"),
+        **shares,
     }
     column["baseline"] = np.full(len(names) ** 2, len(names) ** -2.0)
-    column["significant"] = found["ci_low"] > column["baseline"]
+    column["significant"] = shares["ci_low"] > column["baseline"]
     return Estimate("flows", column, ABOUT | {"query": "flows", "zones": "grid:4"}, shapes)
 
 
 @pytest.fixture(scope="session")
 def lengths() -> Estimate:
-    found = estimates(4, 4)
-    return Estimate("lengths", {"length": [2, 3, 4, 5], **found}, ABOUT | {"query": "lengths"})
+    shares = estimates(4, 4)
+    return Estimate("lengths", {"length": [2, 3, 4, 5], **shares}, ABOUT | {"query": "lengths"})
 
 
 KINDS = ("hotspots", "density", "flows", "lengths")

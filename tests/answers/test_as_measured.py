@@ -48,10 +48,10 @@ def world(tmp_path, script, monkeypatch):
     return made
 
 
-def asked(question, *more):
+def run_query(query, *options):
     files = ("--reports", "reports.parquet", "--locations", "places.csv", "--out", "out.csv")
-    kept = ("--model", "learned.npz", "--overwrite", "--json")
-    done = CliRunner().invoke(main, ["query", question, *files, *kept, *more])
+    model = ("--model", "model.npz", "--overwrite", "--json")
+    done = CliRunner().invoke(main, ["query", query, *files, *model, *options])
     assert done.exit_code == 0, done.stderr
     with Path("out.csv").open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file)), json.loads(done.stdout)
@@ -69,43 +69,43 @@ def cell(name, grid):
 @pytest.mark.data
 @pytest.mark.parametrize("epsilon", ["4", "8"])
 @pytest.mark.parametrize("name", ["nyc", "chi", "cle", "cps"])
-def test_answers_are_what_the_benchmark_scores(name, epsilon, world, script, paper_data):
+def test_estimates_have_the_scores_of_the_benchmark(name, epsilon, world, script, paper_data):
     subject, mechanism, reports = world(name, epsilon, paper_data)
     counts = script("estimates_counts")
     scored = counts.counted(subject, mechanism, reports)
-    share = {row["location_id"]: float(row["share"]) for row in asked("hotspots")[0]}
+    share = {row["location_id"]: float(row["share"]) for row in run_query("hotspots")[0]}
     visits = np.array([share[each] for each in subject.locations.ids])
-    rows, said = asked("density", "--areas", "grid:16")
+    rows, about = run_query("density", "--areas", "grid:16")
     density = np.zeros(256)
     density[[cell(row["zone"], 16) for row in rows]] = column(rows, "share")
-    pairs, _ = asked("flows", "--areas", "grid:4")
+    pairs, _ = run_query("flows", "--areas", "grid:4")
     trips = np.zeros((16, 16))
     for row in pairs:
         trips[cell(row["origin"], 4), cell(row["destination"], 4)] = float(row["flow"])
     truth = counts.Truth(subject)
-    found = truth.scores(visits, density, trips.reshape(-1))
-    wanted = scored["atlas estimated"]
-    assert found == pytest.approx({name: wanted[name] for name in found}, rel=1e-9)
-    assert said["shrinkage_weight"] == pytest.approx(wanted["kept"])
-    if "no_intervals" in said:  # the benchmark scores those, too, which no answer claims
+    scores = truth.scores(visits, density, trips.reshape(-1))
+    expected = scored["atlas estimated"]
+    assert scores == pytest.approx({name: expected[name] for name in scores}, rel=1e-9)
+    assert about["shrinkage_weight"] == pytest.approx(expected["kept"])
+    if "no_intervals" in about:  # which the benchmark scores all the same
         assert np.isnan(column(rows, "ci_low")).all()
         return
     true = truth.density[[cell(row["zone"], 16) for row in rows]]
-    held = (column(rows, "ci_low") <= true) & (true <= column(rows, "ci_high"))
-    assert held.mean() == pytest.approx(wanted["cover"], abs=1e-9)
+    covered = (column(rows, "ci_low") <= true) & (true <= column(rows, "ci_high"))
+    assert covered.mean() == pytest.approx(expected["cover"], abs=1e-9)
 
 
 @pytest.mark.parametrize("epsilon", ["4", "8"])
 @pytest.mark.parametrize("name", ["new-city", "new-scatter"])
-def test_intervals_hold_the_truth_where_nobody_chose_anything(name, epsilon, world):
+def test_intervals_cover_the_truth_of_populations_that_nobody_tuned_for(name, epsilon, world):
     subject, _, _ = world(name, epsilon)
-    rows, said = asked("density", "--areas", "grid:16")
-    assert ("no_intervals" in said) == (epsilon == "4")  # whose codebooks are small
+    rows, about = run_query("density", "--areas", "grid:16")
+    assert ("no_intervals" in about) == (epsilon == "4")  # its codebooks are small
     if epsilon == "4":
         assert np.isnan(column(rows, "ci_low")).all()
         return
     cells = UnitSquare(subject.locations).cells(16)
     count = np.bincount(cells[subject.true.locations], minlength=256)
     true = (count / count.sum())[[cell(row["zone"], 16) for row in rows]]
-    held = (column(rows, "ci_low") <= true) & (true <= column(rows, "ci_high"))
-    assert held.mean() >= 0.85
+    covered = (column(rows, "ci_low") <= true) & (true <= column(rows, "ci_high"))
+    assert covered.mean() >= 0.85

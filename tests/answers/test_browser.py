@@ -37,12 +37,12 @@ def visit(browser: "Browser", file: Path) -> Iterator[Visit]:
     assert visited.troubles == []
 
 
-def test_it_opens_offline_and_asks_for_nothing(visit: Visit, file: Path) -> None:
+def test_it_opens_offline_and_loads_nothing(visit: Visit, file: Path) -> None:
     expect(visit.page.locator("h1")).not_to_be_empty()
     assert visit.requests == [file.as_uri()]
 
 
-def test_a_row_points_at_its_mark_and_a_mark_at_its_row(visit: Visit) -> None:
+def test_rows_and_marks_highlight_each_other(visit: Visit) -> None:
     band = visit.page.locator(".band").nth(1)
     row = band.locator("tbody tr").first
     row.hover()

@@ -10,8 +10,8 @@ import pytest
 from nomadp.answers.drawing import drawing_of
 from nomadp.answers.estimate import Estimate
 from nomadp.answers.scene import scene_of
-from nomadp.answers.sections import listing, rows_told
-from nomadp.answers.sentences import filter_words
+from nomadp.answers.sections import html_table, text_table
+from nomadp.answers.sentences import filter_text
 from nomadp.answers.steps import HATCHED, steps_of
 from nomadp.answers.summary import Finding, finding
 from nomadp.locations import LocationSet
@@ -58,9 +58,7 @@ def test_flows_lead_from_their_origin_to_their_destination(
         assert not np.allclose(curve["line"][len(curve["line"]) // 2], middle, atol=1e-4)
 
 
-def test_heads_leave_lines_to_be_seen_where_areas_are_near(
-    flows: Estimate, places: LocationSet
-) -> None:
+def test_arrow_heads_do_not_hide_short_lines(flows: Estimate, places: LocationSet) -> None:
     assert flows.shapes is not None
     wide = scene_of(flows, places)
     assert wide is not None
@@ -98,7 +96,7 @@ def journeys(places: LocationSet) -> Estimate:
     return Estimate("trajectories", columns, {"level": 0.9})
 
 
-def test_journeys_are_told_once_each_the_most_frequent_first(
+def test_distinct_trajectories_are_listed_once_the_most_frequent_first(
     journeys: Estimate, places: LocationSet
 ) -> None:
     drawn = drawing_of(journeys, places)
@@ -119,11 +117,13 @@ def test_it_is_json_and_its_rows_are_those_of_the_offline_page(
 ) -> None:
     drawn = json.loads(json.dumps(drawing_of(answer, places), allow_nan=False))
     assert len(drawn["head"]) == len(drawn["rows"][0]["cells"])
-    markup = listing(answer, scene_of(answer, places))
+    markup = html_table(answer, scene_of(answer, places))
     assert all(f'data-row="{each["row"]}"' in markup for each in drawn["rows"])
 
 
-def test_an_answer_without_rows_says_how_many_are_missing(places: LocationSet) -> None:
+def test_an_estimate_without_rows_says_how_many_reports_are_missing(
+    places: LocationSet,
+) -> None:
     names = ("location_id", "lat", "lng", "share", "ci_low", "ci_high", "significant")
     none = Estimate("hotspots", {name: [] for name in names}, {"missing": 12})
     drawn = drawing_of(none, places)
@@ -131,7 +131,7 @@ def test_an_answer_without_rows_says_how_many_are_missing(places: LocationSet) -
     assert re.findall(r"\d+", drawn["summary"]) == ["12"]
 
 
-def test_areas_that_somebody_named_have_their_names_on_the_map_and_cells_have_none(
+def test_polygons_have_labels_and_cells_have_none(
     density: Estimate, places: LocationSet
 ) -> None:
     assert drawing_of(density, places)["labels"] == []
@@ -144,17 +144,19 @@ def test_areas_that_somebody_named_have_their_names_on_the_map_and_cells_have_no
         assert (lat, lng) == pytest.approx(density.shapes.places[each["name"]], abs=2e-6)
 
 
-def test_pages_tell_stops_of_journeys_in_words(journeys: Estimate, places: LocationSet) -> None:
-    told = rows_told(journeys, scene_of(journeys, places))
-    assert {each["name"] for each in told["head"]}.isdisjoint(journeys.columns)
-    assert told["rows"][0]["cells"] == ["2-0", "1", places.ids[0], "0.5\u00a0km"]
+def test_points_of_trajectories_are_listed_with_titles_and_units(
+    journeys: Estimate, places: LocationSet
+) -> None:
+    text = text_table(journeys, scene_of(journeys, places))
+    assert {each["name"] for each in text["head"]}.isdisjoint(journeys.columns)
+    assert text["rows"][0]["cells"] == ["2-0", "1", places.ids[0], "0.5\u00a0km"]
     assert finding(journeys, None) == Finding("trajectories", None, 2)
 
 
 def test_the_name_of_a_cell_is_explained(density: Estimate, places: LocationSet) -> None:
-    words = filter_words(density, scene_of(density, places))
+    words = filter_text(density, scene_of(density, places))
     named = replace(density, about={**density.about, "zones": "polygons:0"})
-    without = filter_words(named, scene_of(named, places))
+    without = filter_text(named, scene_of(named, places))
     assert words.startswith(without)
     assert density["zone"][0] in words.removeprefix(without)
     assert density["zone"][0] not in without

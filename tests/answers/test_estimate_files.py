@@ -16,6 +16,7 @@ import pytest
 from refusals import refused
 from same_answers import assert_same
 
+import nomadp
 from nomadp.answers import Estimate
 from nomadp.answers.estimate_files import flowmap_writes, table_writes
 from nomadp.errors import OutputError, SchemaError
@@ -185,6 +186,23 @@ def test_flow_maps_have_their_names_and_places(flows: Estimate, tmp_path: Path) 
     assert flows.shapes is not None
     assert places == dict(flows.shapes.places)
     assert {row["origin"] for row in rows} <= places.keys()
+
+
+def test_a_flow_map_of_timed_flows_has_each_trip_once(tmp_path: Path) -> None:
+    """The rows of single times repeat those of all times combined; together they are 2."""
+    city = nomadp.synthetic_city(seed=1, places=50, trips=300)
+    trips = nomadp.make_mechanism(
+        "trips", city.locations, epsilon=8, zones="grid:2", when="day-part"
+    )
+    true = city.trajectories
+    hours = np.arange(len(true)) % 168
+    people = nomadp.TrajectorySet(true.offsets, true.locations, true.tids, hours)
+    reports = nomadp.perturb_set(trips, people, nomadp.SeededRandom(1))
+    nomadp.flows(nomadp.fit(trips, reports)).write(tmp_path / "flows.csv", flowmap=True)
+    with (tmp_path / "flows.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert sum(float(row["count"]) for row in rows) == pytest.approx(300, abs=1)
+    assert len({(row["origin"], row["dest"]) for row in rows}) == len(rows)
 
 
 def test_a_flow_map_of_no_flows_is_refused(hotspots: Estimate, tmp_path: Path) -> None:

@@ -23,8 +23,8 @@ from nomadp.answers.picture import (
     write_png,
 )
 from nomadp.answers.scene import scene_of
-from nomadp.answers.sections import rows_told
-from nomadp.answers.sentences import facts, filter_words, row_name
+from nomadp.answers.sections import text_table
+from nomadp.answers.sentences import facts, filter_text, row_label
 from nomadp.answers.summary import Finding, direction, finding, summary
 from nomadp.errors import ExtraMissing, OutputError, SchemaError
 from nomadp.formats.atomic import written_whole
@@ -60,7 +60,7 @@ class Checked(HTMLParser):
         return [a for t, a in self.seen if t == tag and kind in (a.get("class") or "").split()]
 
 
-def test_the_page_is_whole_and_asks_for_nothing(
+def test_the_page_is_well_formed_and_loads_nothing(
     hotspots: Estimate,
     density: Estimate,
     flows: Estimate,
@@ -68,37 +68,37 @@ def test_the_page_is_whole_and_asks_for_nothing(
     places: LocationSet,
 ) -> None:
     text = render([hotspots, density, flows, lengths], places)
-    found = Checked(text)
-    for _, attributes in found.seen:
+    page = Checked(text)
+    for _, attributes in page.seen:
         assert "src" not in attributes
         assert "style" not in attributes
         assert not [name for name in attributes if name.startswith("on")]
         assert (attributes.get("href") or "#").startswith("#")
     assert "http:" not in text.replace("http-equiv", "")
     assert "https:" not in text
-    policy = next(a["content"] for t, a in found.seen if "http-equiv" in a)
+    policy = next(a["content"] for t, a in page.seen if "http-equiv" in a)
     assert str(policy).startswith("default-src 'none'")
-    assert len([1 for tag, a in found.seen if (tag, a.get("class")) == ("svg", "scene")]) == 3
+    assert len([1 for tag, a in page.seen if (tag, a.get("class")) == ("svg", "scene")]) == 3
 
 
-def test_the_same_answers_make_the_same_page(hotspots: Estimate, places: LocationSet) -> None:
+def test_equal_estimates_give_equal_pages(hotspots: Estimate, places: LocationSet) -> None:
     assert render(hotspots, places) == render([hotspots], places)
 
 
-def test_every_row_of_a_map_is_a_mark_that_says_what_it_is(
+def test_every_row_of_a_map_is_a_mark_with_a_label(
     hotspots: Estimate, density: Estimate
 ) -> None:
     dots = Checked(render(hotspots)).of("circle", "mark")
     assert {int(str(dot["data-row"])) for dot in dots} == set(range(len(hotspots)))
     areas = Checked(render(density)).of("path", "mark")
     assert {int(str(area["data-row"])) for area in areas} == set(range(len(density)))
-    name = row_name(density, 0)
+    name = row_label(density, 0)
     assert density["zone"][0] in name
     assert percent(density["share"][0], density.decimals) in name
     assert f"<title>{escape(name)}</title>" in render(density)
 
 
-def test_flows_are_filtered_by_a_rule_that_is_stated(flows: Estimate) -> None:
+def test_flows_are_filtered_by_a_rule_that_the_page_states(flows: Estimate) -> None:
     scene = scene_of(flows, None)
     assert scene is not None
     drawn = [curve.row for curve in scene.curves]
@@ -113,14 +113,16 @@ def test_flows_are_filtered_by_a_rule_that_is_stated(flows: Estimate) -> None:
     }
     assert (scene.counts["drawn"], scene.counts["rows"]) == (len(drawn), len(flows))
     assert scene.counts["drawn_share"] == pytest.approx(flows["flow"][drawn].sum())
-    words = filter_words(flows, scene)
-    assert {str(len(drawn)), str(len(flows))} <= set(re.findall(r"\d+", words))
-    assert percent(scene.counts["drawn_share"]) in words
+    sentence = filter_text(flows, scene)
+    assert {str(len(drawn)), str(len(flows))} <= set(re.findall(r"\d+", sentence))
+    assert percent(scene.counts["drawn_share"]) in sentence
     widths = {curve.row: curve.width for curve in scene.curves}
     assert max(widths, key=widths.__getitem__) == max(drawn, key=lambda k: flows["flow"][k])
 
 
-def test_what_reports_do_not_tell_is_hatched_and_said(density: Estimate) -> None:
+def test_without_significant_rows_all_are_hatched_and_the_summary_says_so(
+    density: Estimate,
+) -> None:
     column = {**density.columns, "significant": np.zeros(len(density), bool)}
     nothing = replace(density, columns=column)
     text = render(nothing)
@@ -135,7 +137,7 @@ def test_too_few_reports_are_a_page_that_says_how_many_are_missing() -> None:
     assert "1,234" in render(few)
 
 
-def test_facts_are_told_in_plain_words(density: Estimate) -> None:
+def test_facts_contain_their_numbers(density: Estimate) -> None:
     about = {
         **density.about,
         "refused": {"late": 3},
@@ -145,25 +147,28 @@ def test_facts_are_told_in_plain_words(density: Estimate) -> None:
             "decrease": 0.004,
             "bound": "exact",
         },
-        "suppression": {"min_batch_size": 100, "rule": "of fewer nothing is said"},
+        "suppression": {
+            "min_batch_size": 100,
+            "rule": "below the minimum, only the number of missing reports is released",
+        },
         "task": "commute <b>",
     }
-    told = [words for _, words in facts(replace(density, about=about))]
-    wanted = (
+    texts = [text for _, text in facts(replace(density, about=about))]
+    expected = (
         ("5,000", "3"),  # reports: counted, refused
         ("ε\u00a0=\u00a04", "atlas"),
         ("90\u00a0%",),  # intervals
-        ("9", "10\u00a0%"),  # significant rows, of them by chance
-        ("1\u00a0%", "2.1\u00a0%", "0.4\u00a0%"),  # fakes
+        ("9", "10\u00a0%"),  # significant rows, rate of false discoveries
+        ("1\u00a0%", "2.1\u00a0%", "0.4\u00a0%"),  # poisoning
         ("100",),  # the minimum batch size
         ("commute <b>",),
     )
-    for words, values in zip(told, wanted, strict=True):
-        assert all(re.search(rf"(?<!\d){re.escape(each)}", words) for each in values)
+    for text, values in zip(texts, expected, strict=True):
+        assert all(re.search(rf"(?<!\d){re.escape(value)}", text) for value in values)
     assert "commute &lt;b&gt;" in render(replace(density, about=about))
 
 
-def test_names_are_shown_and_never_run(places: LocationSet) -> None:
+def test_names_are_escaped(places: LocationSet) -> None:
     hostile = "</title></svg><script>alert(1)</script>"
     column = {"location_id": [hostile], "lat": [52.5], "lng": [13.4], "share": [1.0]}
     table = Estimate("hotspots", column, {"epsilon": hostile, "task": hostile})
@@ -175,14 +180,14 @@ def test_names_are_shown_and_never_run(places: LocationSet) -> None:
 
 def test_grids_are_drawn_from_their_rule(places: LocationSet, density: Estimate) -> None:
     bare = Estimate("density", density.columns, density.about)
-    found = with_shapes(bare, places)
-    assert found.shapes is not None
-    assert set(found.shapes.outlines) == set(zones_of(places, "grid:4").names)
+    shaped = with_shapes(bare, places)
+    assert shaped.shapes is not None
+    assert set(shaped.shapes.outlines) == set(zones_of(places, "grid:4").names)
     assert with_shapes(replace(bare, about={"areas": "grid:0"}), places).shapes is None
     assert with_shapes(bare, None).shapes is None
 
 
-def test_times_are_drawn_together(hotspots: Estimate) -> None:
+def test_maps_show_all_times_combined(hotspots: Estimate) -> None:
     twice = {
         name: [*column, *column] if isinstance(column, tuple) else np.tile(column, 2)
         for name, column in hotspots.columns.items()
@@ -193,37 +198,37 @@ def test_times_are_drawn_together(hotspots: Estimate) -> None:
     assert scene is not None
     assert {dot.row for dot in scene.dots} == set(range(size))
     once = replace(timed.rows(range(size)), columns=dict(hotspots.columns))
-    assert filter_words(timed, scene) != filter_words(once, scene_of(once, None))
+    assert filter_text(timed, scene) != filter_text(once, scene_of(once, None))
 
 
-def test_of_long_tracks_evenly_chosen_points_are_drawn_and_that_is_said() -> None:
+def test_long_tracks_are_thinned_evenly_and_the_page_says_so() -> None:
     most, length = theme()["track_points_most"], 2000
     places = LocationSet.from_columns(
         [f"p{k}" for k in range(length)], np.linspace(40, 41, length), np.linspace(8, 9, length)
     )
     along = np.arange(length)
-    way = np.concatenate([along, np.repeat(along[:50], 40)])
+    visited = np.concatenate([along, np.repeat(along[:50], 40)])
     column = {
         "tid": ["moves"] * length + ["stays"] * length,
         "seq": np.concatenate([along, along]),
-        "location_id": [places.ids[k] for k in way],
-        "lat": places.lat[way],
-        "lng": places.lng[way],
+        "location_id": [places.ids[k] for k in visited],
+        "lat": places.lat[visited],
+        "lng": places.lng[visited],
         "radius_km": np.ones(2 * length),
     }
     table = Estimate("trajectories", column, {})
     scene = scene_of(table, places)
     long, short = scene.tracks
-    assert (len(long.line), len(short.line)) == (most, 50)  # which has so few stops
-    assert long.line[[0, -1]].tolist() == scene.frame.at([[8, 40], [9, 41]]).tolist()
+    assert (len(long.line), len(short.line)) == (most, 50)  # it has only 50 different stops
+    assert long.line[[0, -1]].tolist() == scene.frame.project([[8, 40], [9, 41]]).tolist()
     gaps = np.hypot(*np.diff(long.line, axis=0).T)
     assert gaps.max() < 1.1 * gaps.min()
     assert scene.counts["thinned"] == 1
-    assert str(most) in filter_words(table, scene)
+    assert str(most) in filter_text(table, scene)
     assert len(render(table, places)) < 200_000
 
 
-def test_a_map_of_journeys_says_how_far_off_they_are_and_which_are_one(
+def test_a_map_of_trajectories_states_the_median_radius_and_the_number_of_lines(
     places: LocationSet,
 ) -> None:
     at = np.array([0, 1, 0, 1, 2, 3])
@@ -239,12 +244,14 @@ def test_a_map_of_journeys_says_how_far_off_they_are_and_which_are_one(
     scene = scene_of(table, places)
     assert scene is not None
     assert (scene.counts["lines"], scene.counts["median_radius_km"]) == (2, 4.0)
-    words = filter_words(table, scene)
-    assert all(each in words for each in ("2", "90\u00a0%", "4 km"))
+    sentence = filter_text(table, scene)
+    assert all(each in sentence for each in ("2", "90\u00a0%", "4 km"))
 
 
 @pytest.mark.parametrize("kind", ["trajectories", "synthetic"])
-def test_journeys_are_lines_and_say_how_many(kind: str, places: LocationSet) -> None:
+def test_trajectories_are_lines_and_the_summary_counts_them(
+    kind: str, places: LocationSet
+) -> None:
     at = np.arange(6)
     column = {
         "tid": ["a", "a", "b", "b", "b", "c"],
@@ -260,10 +267,10 @@ def test_journeys_are_lines_and_say_how_many(kind: str, places: LocationSet) -> 
     assert (scene.counts["drawn"], scene.counts["trajectories"]) == (3, 3)
     assert finding(table, scene) == Finding("trajectories", None, 3)
     other = Estimate("trajectories" if kind == "synthetic" else "synthetic", column, {})
-    assert summary(table, scene) != summary(other, scene)  # nobody takes one for the other
+    assert summary(table, scene) != summary(other, scene)
 
 
-def test_the_summary_names_the_greatest(hotspots: Estimate, flows: Estimate) -> None:
+def test_the_summary_names_the_largest_share(hotspots: Estimate, flows: Estimate) -> None:
     top = int(np.argmax(hotspots["share"]))
     assert finding(hotspots, scene_of(hotspots, None)) == Finding("highest", top)
     leaves = np.array(flows["origin"]) != np.array(flows["destination"])
@@ -271,43 +278,43 @@ def test_the_summary_names_the_greatest(hotspots: Estimate, flows: Estimate) -> 
     assert finding(flows, scene_of(flows, None)).row == greatest
 
 
-def test_a_row_says_what_a_flat_map_has(hotspots: Estimate) -> None:
+def test_the_label_of_a_row_compares_it_with_the_baseline(hotspots: Estimate) -> None:
     columns = {**hotspots.columns, "significant": np.array([True, True, False] * 20)}
     columns["share"] = np.array([0.5, 0.001, 0.02] * 20)
     table = replace(hotspots, columns=columns)
     assert [direction(table, row) for row in range(3)] == [1, -1, 0]
-    flat = percent(1 / 60, hotspots.decimals)
-    said = [row_name(table, row).rpartition("; ")[2] for row in range(3)]
-    assert all(flat in each for each in said)
-    assert len(set(said)) == 3
+    baseline = percent(1 / 60, hotspots.decimals)
+    comparisons = [row_label(table, row).rpartition("; ")[2] for row in range(3)]
+    assert all(baseline in text for text in comparisons)
+    assert len(set(comparisons)) == 3
 
 
-@pytest.mark.parametrize(("apart", "rate"), [(0, None), (2, 0.1)])
-def test_the_facts_say_how_many_rows_may_be_chance(
-    hotspots: Estimate, apart: int, rate: float | None
+@pytest.mark.parametrize(("number", "rate"), [(0, None), (2, 0.1)])
+def test_the_facts_state_the_false_discovery_rate(
+    hotspots: Estimate, number: int, rate: float | None
 ) -> None:
-    flat = {"significant": apart, "false_discovery_rate": 0.1}
-    ((_, words),) = facts(replace(hotspots, about={"significance": flat}))
-    numbers = [str(apart)] if rate is None else [str(apart), f"{100 * rate:g}"]
-    assert re.findall(r"\d+", words) == numbers
+    counts = {"significant": number, "false_discovery_rate": 0.1}
+    ((_, text),) = facts(replace(hotspots, about={"significance": counts}))
+    numbers = [str(number)] if rate is None else [str(number), f"{100 * rate:g}"]
+    assert re.findall(r"\d+", text) == numbers
 
 
-def test_a_row_is_more_or_less_than_flat_or_not_told_apart(hotspots: Estimate) -> None:
-    first = scene_of(hotspots, None).shown[0]
+def test_a_row_is_above_or_below_the_baseline_or_not_significant(hotspots: Estimate) -> None:
+    first = scene_of(hotspots, None).ranking[0]
     columns = {**hotspots.columns, "significant": np.arange(len(hotspots)) == first}
-    found = replace(hotspots, columns=columns)
-    told = rows_told(found, scene_of(found, None))
-    assert told["rows"][0]["cells"][-1] == ">\u00a01.7\u00a0%"
-    others = {each["cells"][-1] for each in told["rows"][1:]}
-    assert len(others) == 2  # not told apart, and too little to say
+    table = replace(hotspots, columns=columns)
+    text = text_table(table, scene_of(table, None))
+    assert text["rows"][0]["cells"][-1] == ">\u00a01.7\u00a0%"
+    others = {each["cells"][-1] for each in text["rows"][1:]}
+    assert len(others) == 2  # not significant, and too uncertain
     assert not re.search(r"[<>\d]", "".join(others))
 
 
-@pytest.mark.parametrize(("share", "said"), [(0.3, ">\u00a00.0\u00a0%"), (0.0, "< 0.1\u00a0%")])
-def test_a_flat_share_of_nearly_0_has_one_sign(
-    hotspots: Estimate, share: float, said: str
+@pytest.mark.parametrize(("share", "cell"), [(0.3, ">\u00a00.0\u00a0%"), (0.0, "< 0.1\u00a0%")])
+def test_a_baseline_near_0_has_only_one_sign(
+    hotspots: Estimate, share: float, cell: str
 ) -> None:
-    first = scene_of(hotspots, None).shown[0]
+    first = scene_of(hotspots, None).ranking[0]
     is_first = np.arange(len(hotspots)) == first
     value = value_column(hotspots.columns)
     columns = {
@@ -316,35 +323,35 @@ def test_a_flat_share_of_nearly_0_has_one_sign(
         "baseline": np.where(is_first, 1e-6, hotspots["baseline"]),
         value: np.where(is_first, share, hotspots[value]),
     }
-    found = replace(hotspots, columns=columns)
-    told = rows_told(found, scene_of(hotspots, None))
-    assert told["rows"][0]["cells"][-1] == said
+    table = replace(hotspots, columns=columns)
+    text = text_table(table, scene_of(hotspots, None))
+    assert text["rows"][0]["cells"][-1] == cell
 
 
-def test_lengths_are_shares_like_any_other(lengths: Estimate) -> None:
-    told = rows_told(lengths, None)
-    assert [each["number"] for each in told["head"]] == [True] * 3
-    assert told["rows"][0]["cells"][:2] == ["2", percent(float(lengths["share"][0]), 0)]
+def test_lengths_are_listed_with_their_shares(lengths: Estimate) -> None:
+    text = text_table(lengths, None)
+    assert [each["number"] for each in text["head"]] == [True] * 3
+    assert text["rows"][0]["cells"][:2] == ["2", percent(float(lengths["share"][0]), 0)]
 
 
-def test_only_the_last_edge_of_a_legend_has_the_sign(density: Estimate) -> None:
+def test_only_the_last_edge_of_a_legend_has_a_percent_sign(density: Estimate) -> None:
     drawn = legend(scene_of(density, None), "x")
     edges = re.findall(r'text-anchor="middle">([^<]*)<', drawn)
     assert [each.endswith("%") for each in edges] == [False] * (len(edges) - 1) + [True]
 
 
-def test_a_page_of_one_answer_shows_its_title_once(
+def test_a_page_with_one_estimate_shows_its_title_once(
     hotspots: Estimate, density: Estimate
 ) -> None:
     assert '<h2 id="answer-0-title" class="unseen">' in render(hotspots)
     assert 'title" class="unseen">' not in render([hotspots, density])
 
 
-def test_the_lead_says_how_many_reports(hotspots: Estimate) -> None:
-    told, unknown = hotspots, replace(hotspots, about={"task": "t"})
+def test_the_lead_states_the_number_of_reports(hotspots: Estimate) -> None:
+    known, unknown = hotspots, replace(hotspots, about={"task": "t"})
     leads = [
         re.search(r'<p class="lead">(.*?)</p>', render(each), re.DOTALL)
-        for each in (told, unknown)
+        for each in (known, unknown)
     ]
     assert all(leads)
     assert "5,000" in leads[0][1]
@@ -355,18 +362,18 @@ def test_the_lead_says_how_many_reports(hotspots: Estimate) -> None:
     ("share", "wanted"),
     [(0, "0"), (1e-6, "< 0.01"), (0.01234, "1.23"), (0.5, "50"), (1, "100")],
 )
-def test_shares_are_never_rounded_to_nothing(share: float, wanted: str) -> None:
+def test_shares_are_never_rounded_to_zero(share: float, wanted: str) -> None:
     assert percent(share) == f"{wanted}\u00a0%"
 
 
 @pytest.mark.slow
-def test_a_figure_is_written_of_every_map(
+def test_a_figure_contains_every_map(
     hotspots: Estimate, density: Estimate, flows: Estimate, places: LocationSet, tmp_path: Path
 ) -> None:
     from matplotlib.image import imread
 
-    where = {"png": tmp_path / "x.png", "map": tmp_path / "x.html"}
-    written_whole(picture_writes([hotspots, density, flows], places, **where))
+    paths = {"png": tmp_path / "x.png", "map": tmp_path / "x.html"}
+    written_whole(picture_writes([hotspots, density, flows], places, **paths))
     picture = imread(tmp_path / "x.png")
     assert picture.shape[1] == 1152
     assert len({tuple(each) for each in picture[::7, ::7].reshape(-1, 4).tolist()}) > 20
@@ -398,7 +405,7 @@ def test_a_folder_that_is_a_file_is_refused(hotspots: Estimate, tmp_path: Path) 
         write_map(tmp_path / "x.html", hotspots)
 
 
-def test_a_notebook_shows_a_picture_and_a_few_rows(answer: Estimate) -> None:
+def test_a_notebook_shows_a_map_and_a_few_rows(answer: Estimate) -> None:
     text = answer._repr_html_()
     assert ("<svg" in text) == (answer.kind != "lengths")
     assert text.count("<tr data-row") == min(8, len(answer))
@@ -406,7 +413,7 @@ def test_a_notebook_shows_a_picture_and_a_few_rows(answer: Estimate) -> None:
     assert not re.search(r"https?:", text)
 
 
-def test_two_answers_in_a_notebook_do_not_share_ids(
+def test_two_estimates_in_a_notebook_do_not_share_ids(
     hotspots: Estimate, density: Estimate
 ) -> None:
     ids = [
@@ -417,6 +424,6 @@ def test_two_answers_in_a_notebook_do_not_share_ids(
 
 
 @pytest.mark.parametrize("degrees", [0.01, 0.1, 5.0, 60.0])
-def test_the_bar_of_scale_is_seen_on_a_map_of_any_width(degrees):
+def test_the_scale_bar_is_visible_on_a_map_of_any_width(degrees):
     frame = Frame.around(np.array([10.0, 10.0 + degrees]), np.array([50.0, 50.0]))
-    assert 40 < frame.bar_km * frame.km < WIDTH / 2
+    assert 40 < frame.scale_bar_km * frame.px_per_km < WIDTH / 2

@@ -1,4 +1,4 @@
-"""A question as data: strict, the same for the same, answered with all that is to be said."""
+"""A query as data: strict, the same for the same, answered with all that is to be said."""
 
 import json
 
@@ -54,31 +54,31 @@ def reports_of(mechanism, count=300, lengths=(2, 3), hours=None):
 
 
 @pytest.fixture(scope="module")
-def journeys():
+def survey():
     mechanism = made("atlas")
     return mechanism, reports_of(mechanism)
 
 
 @pytest.fixture(scope="module")
-def learned(journeys):
-    """From the journeys, once for all who do not ask how."""
+def model(survey):
+    """A model of the trajectories, fitted once for all tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shares_module, "REPEATS", 3)
-        return fit(*journeys)
+        return fit(*survey)
 
 
 @pytest.mark.parametrize("kind", EVERY)
-def test_every_answer_says_what_it_is_worth(kind, journeys, learned):
-    mechanism, reports = journeys
+def test_every_estimate_has_its_facts(kind, survey, model):
+    mechanism, reports = survey
     counts = Counts.of(mechanism, reports)
-    told = {"task": "a-task", "min_batch_size": 300, "model": learned}
-    table = run_query(mechanism, counts, {"kind": kind}, **told)
+    options = {"task": "a-task", "min_batch_size": 300, "model": model}
+    table = run_query(mechanism, counts, {"kind": kind}, **options)
     assert table.about.keys() >= FACTS
-    said = json.loads(json.dumps(dict(table.about)))
-    assert (said["reports"], said["task"], said["epsilon"]) == (300, "a-task", "6")
-    assert said["suppression"]["min_batch_size"] == 300
+    about = json.loads(json.dumps(dict(table.about)))
+    assert (about["reports"], about["task"], about["epsilon"]) == (300, "a-task", "6")
+    assert about["suppression"]["min_batch_size"] == 300
     assert len(table) > 0
-    assert 0 <= said["poisoning_1pct"]["increase"] <= 1
+    assert 0 <= about["poisoning_1pct"]["increase"] <= 1
     if kind in ("hotspots", "density", "flows", "lengths"):
         assert {
             "std_error",
@@ -88,30 +88,30 @@ def test_every_answer_says_what_it_is_worth(kind, journeys, learned):
             "p_value",
             "significant",
         } <= table.columns.keys()
-        assert said["significance"]["false_discovery_rate"] == 0.1
-        assert said["significance"]["significant"] == table["significant"].sum()
+        assert about["significance"]["false_discovery_rate"] == 0.1
+        assert about["significance"]["significant"] == table["significant"].sum()
         assert ((table["p_value"] <= 1 - 0.9) == table["significant"]).all()
 
 
 @pytest.mark.parametrize(("kind", "value"), [("hotspots", "share"), ("flows", "flow")])
-def test_no_estimate_lies_beyond_its_interval(kind, value):
+def test_every_interval_includes_its_estimate(kind, value):
     mechanism = made("trips", epsilon=2)
     counts = Counts.of(mechanism, reports_of(mechanism, 40))
-    beyond = visit_shares(fit(mechanism, counts), mechanism.partition, None)
-    assert (beyond.values > beyond.interval(0.5)[1]).any()  # so that there is something to see
+    unbounded = visit_shares(fit(mechanism, counts), mechanism.partition, None)
+    assert (unbounded.values > unbounded.interval(0.5)[1]).any()  # before it is extended
     table = run_query(mechanism, counts, {"kind": kind, "level": 0.5})
     assert (table["ci_low"] <= table[value]).all()
     assert (table[value] <= table["ci_high"]).all()
     if kind == "hotspots":
-        beyond_flat = (table["baseline"] < table["ci_low"]) | (
+        excludes_baseline = (table["baseline"] < table["ci_low"]) | (
             table["ci_high"] < table["baseline"]
         )
-        assert not (table["significant"] & ~beyond_flat).any()
+        assert not (table["significant"] & ~excludes_baseline).any()
 
 
 @pytest.mark.parametrize("kind", EVERY)
-def test_of_too_few_reports_nothing_is_said_but_how_many_are_missing(kind, journeys):
-    mechanism, reports = journeys
+def test_too_few_reports_give_only_the_number_of_missing_ones(kind, survey):
+    mechanism, reports = survey
     counts = Counts.of(mechanism, reports)
     table = run_query(mechanism, counts, {"kind": kind}, min_batch_size=301, task="t")
     assert (len(table), table.about["missing"], table.about["task"]) == (0, 1, "t")
@@ -124,26 +124,28 @@ def test_of_too_few_reports_nothing_is_said_but_how_many_are_missing(kind, journ
     }.isdisjoint(table.about)
 
 
-def test_hotspots_are_the_shares_that_were_learned(journeys, learned):
-    mechanism, reports = journeys
-    table = run_query(mechanism, reports, {"kind": "hotspots"}, model=learned)
-    wanted = visit_shares(learned)
+def test_hotspots_are_the_shares_of_the_fitted_model(survey, model):
+    mechanism, reports = survey
+    table = run_query(mechanism, reports, {"kind": "hotspots"}, model=model)
+    expected = visit_shares(model)
     assert (
         table["location_id"] == list(LOCATIONS.ids)
         or tuple(table["location_id"]) == LOCATIONS.ids
     )
-    assert np.array_equal(table["share"], wanted.values)
-    assert np.array_equal(table["std_error"], wanted.std_error)
-    low, high = wanted.interval(0.9)
+    assert np.array_equal(table["share"], expected.values)
+    assert np.array_equal(table["std_error"], expected.std_error)
+    low, high = expected.interval(0.9)
     assert np.array_equal(table["ci_low"], low)
-    assert np.array_equal(table["baseline"], wanted.baseline)
-    assert not table["significant"][(low <= wanted.baseline) & (wanted.baseline <= high)].any()
+    assert np.array_equal(table["baseline"], expected.baseline)
+    assert not table["significant"][
+        (low <= expected.baseline) & (expected.baseline <= high)
+    ].any()
     order = np.argsort(table["rank"])
     assert (np.diff(np.asarray(table["share"])[order]) <= 0).all()
 
 
-def test_a_zone_is_where_its_locations_are_on_average(journeys, learned):
-    table = run_query(*journeys, {"kind": "density", "areas": "grid:2"}, model=learned)
+def test_a_zone_is_where_its_locations_are_on_average(survey, model):
+    table = run_query(*survey, {"kind": "density", "areas": "grid:2"}, model=model)
     zones = zones_of(LOCATIONS, "grid:2")
     assert tuple(table["zone"]) == zones.names
     for k in range(len(zones)):
@@ -151,66 +153,66 @@ def test_a_zone_is_where_its_locations_are_on_average(journeys, learned):
         assert table["lng"][k] == pytest.approx(LOCATIONS.lng[zones.of == k].mean())
 
 
-def test_flows_go_from_every_area_to_every_area(journeys, learned):
-    mechanism, reports = journeys
-    table = run_query(mechanism, reports, {"kind": "flows", "areas": "grid:2"}, model=learned)
+def test_flows_go_from_every_area_to_every_area(survey, model):
+    mechanism, reports = survey
+    table = run_query(mechanism, reports, {"kind": "flows", "areas": "grid:2"}, model=model)
     names = zones_of(LOCATIONS, "grid:2").names
     pairs = list(zip(table["origin"], table["destination"], strict=True))
     assert pairs == [(one, two) for one in names for two in names]
-    assert np.array_equal(table["flow"], flow_shares(learned, "grid:2").values)
+    assert np.array_equal(table["flow"], flow_shares(model, "grid:2").values)
 
 
 @pytest.mark.slow
-def test_journeys_are_what_decoding_with_the_learned_prior_gives(journeys):
-    mechanism, reports = journeys
-    wanted = decode(mechanism, reports, fit_prior(mechanism, reports))
+def test_trajectories_are_decoded_with_the_fitted_prior(survey):
+    mechanism, reports = survey
+    expected = decode(mechanism, reports, fit_prior(mechanism, reports))
     table = run_query(mechanism, reports, {"kind": "trajectories"})
-    assert list(table["location_id"]) == [LOCATIONS.ids[k] for k in wanted.locations]
-    assert np.array_equal(table["radius_km"], wanted.radius_km)
+    assert list(table["location_id"]) == [LOCATIONS.ids[k] for k in expected.locations]
+    assert np.array_equal(table["radius_km"], expected.radius_km)
     distinct = run_query(mechanism, Counts.of(mechanism, reports), {"kind": "trajectories"})
-    told = {}
+    decoded = {}
     for tid, place in zip(distinct["tid"], distinct["location_id"], strict=True):
-        told.setdefault(tid, []).append(place)
+        decoded.setdefault(tid, []).append(place)
     start = 0
     for row, number in zip(range(len(reports)), reports.numbers.tolist(), strict=True):
         length = int(reports.lengths[row])
         ours = list(table["location_id"])[start : start + length]
-        assert told[f"{length}-{number}"] == ours
+        assert decoded[f"{length}-{number}"] == ours
         start += length
     count = dict(zip(distinct["tid"], np.asarray(distinct["reports"]).tolist(), strict=True))
     assert sum(count.values()) == 300
 
 
-def test_counts_of_points_tell_of_no_journeys():
+def test_counts_of_points_contain_no_trajectories():
     mechanism = made("brr")
     counts = Counts.of(mechanism, reports_of(mechanism))
     with refused(DomainError, "counts_of_points", mechanism="brr"):
         run_query(mechanism, counts, {"kind": "trajectories"})
 
 
-def test_lengths_are_told_as_they_are(journeys):
-    table = run_query(*journeys, {"kind": "lengths"})
+def test_lengths_are_exact(survey):
+    table = run_query(*survey, {"kind": "lengths"})
     assert list(table["length"]) == [2, 3]
     assert list(table["share"]) == [0.5, 0.5]
     assert (np.asarray(table["ci_low"]) < 0.5).all()
     assert (np.asarray(table["ci_high"]) > 0.5).all()
 
 
-def test_lengths_are_refused_where_nobody_tells_them():
-    question, one = made("trips"), made("atlas")
+def test_lengths_are_refused_if_reports_do_not_contain_them():
+    oracle, atlas = made("trips"), made("atlas")
     with refused(DomainError, "frequency_oracle_unsupported", mechanism="trips"):
-        run_query(question, reports_of(question), {"kind": "lengths"})
+        run_query(oracle, reports_of(oracle), {"kind": "lengths"})
     with refused(DomainError, "single_length"):
-        run_query(one, reports_of(one, lengths=(2,)), {"kind": "lengths"})
+        run_query(atlas, reports_of(atlas, lengths=(2,)), {"kind": "lengths"})
 
 
 @pytest.mark.parametrize("name", ["atlas", "trips"])
-def test_synthetic_journeys_have_the_shares_that_are_told(name):
+def test_synthetic_trajectories_have_the_estimated_shares(name):
     mechanism = made(name, 8)
     reports = reports_of(mechanism, 600)
-    learned = fit(mechanism, reports)
-    question = {"kind": "synthesize", "count": 5000, "start": "2026-01-01T00:00:00Z"}
-    table = run_query(mechanism, reports, question, model=learned)
+    model = fit(mechanism, reports)
+    query = {"kind": "synthesize", "count": 5000, "start": "2026-01-01T00:00:00Z"}
+    table = run_query(mechanism, reports, query, model=model)
     assert table.about["synthetic"] is True
     assert list(table["uid"])[:1] == ["synthetic-0"]
     assert len(set(table["tid"])) == 5000
@@ -222,18 +224,18 @@ def test_synthetic_journeys_have_the_shares_that_are_told(name):
     if name == "trips":
         place = place[np.asarray(table["seq"]) == 0]
     drawn = np.bincount(place, minlength=len(zones)) / len(place)
-    told = visit_shares(learned, "grid:3").values
-    assert drawn == pytest.approx(told, abs=0.04)
+    estimated = visit_shares(model, "grid:3").values
+    assert drawn == pytest.approx(estimated, abs=0.04)
 
 
-def test_single_points_and_single_zones_make_no_journeys():
+def test_reports_of_single_points_or_zones_give_no_trajectories():
     for name, code in (("brr", "reports_of_points"), ("starts", "pairs_not_queried")):
         mechanism = made(name)
         with refused(DomainError, code, mechanism=name):
             run_query(mechanism, reports_of(mechanism), {"kind": "synthesize"})
 
 
-def test_times_are_told_together_and_each():
+def test_all_times_combined_come_before_each_time():
     mechanism = made("starts", when="day-part")
     table = run_query(mechanism, reports_of(mechanism, hours=7), {"kind": "hotspots"})
     zones = len(mechanism.partition)
@@ -248,7 +250,7 @@ def test_times_are_told_together_and_each():
 
 
 @pytest.mark.parametrize(
-    ("question", "code"),
+    ("query", "code"),
     [
         ({}, "unknown_query"),
         ([], "unknown_query"),
@@ -270,21 +272,21 @@ def test_times_are_told_together_and_each():
         ({"kind": "synthesize", "seed": 1.0}, "invalid_query_option"),
     ],
 )
-def test_a_question_that_is_none_is_refused(question, code, journeys):
+def test_an_invalid_query_is_refused(query, code, survey):
     with refused(SchemaError, code):
-        checked_query(question)
+        checked_query(query)
     with refused(SchemaError, code):
-        run_query(*journeys, question)
+        run_query(*survey, query)
 
 
-def test_the_same_question_is_the_same_however_it_is_written():
+def test_equal_queries_are_equal_however_they_are_written():
     one = checked_query({"kind": "hotspots", "areas": "grid:16", "level": "0.90"})
     two = checked_query({"level": 0.9, "areas": "grid:16", "kind": "hotspots", "at": None})
     assert one == two == {"kind": "hotspots", "areas": "grid:16", "level": 0.9}
     assert checked_query({"kind": "hotspots"}) == {"kind": "hotspots", "level": 0.9}
 
 
-PLAIN = [
+DEFAULTS = [
     ("atlas", "hotspots", {"areas": "locations", "at": "visits", "level": "0.9"}),
     ("atlas", "density", {"areas": "grid:16", "at": "visits", "level": 0.9}),
     ("atlas", "flows", {"areas": "grid:4", "level": 0.9}),
@@ -297,28 +299,29 @@ PLAIN = [
 ]
 
 
-@pytest.mark.parametrize(("name", "kind", "said"), PLAIN)
-def test_what_goes_without_saying_is_the_same_question_and_answer(name, kind, said):
-    mechanism, plain = made(name), {"kind": kind}
-    assert shortest_query(mechanism, plain) == plain
-    assert shortest_query(mechanism, {**plain, **said}) == plain
+@pytest.mark.parametrize(("name", "kind", "defaults"), DEFAULTS)
+def test_defaults_do_not_change_a_query_or_its_estimate(name, kind, defaults):
+    mechanism, shortest = made(name), {"kind": kind}
+    assert shortest_query(mechanism, shortest) == shortest
+    assert shortest_query(mechanism, {**shortest, **defaults}) == shortest
     reports = reports_of(mechanism, 100)
-    one, two = (run_query(mechanism, reports, each) for each in (plain, {**plain, **said}))
+    queries = (shortest, {**shortest, **defaults})
+    one, two = (run_query(mechanism, reports, query) for query in queries)
     for column in one.columns.keys() | two.columns.keys():
         assert list(one[column]) == list(two[column])
 
 
-def test_what_changes_an_answer_is_another_question():
+def test_other_values_than_the_defaults_are_kept():
     starts, atlas = made("starts"), made("atlas")
     assert shortest_query(starts, {"kind": "density", "areas": "grid:16"})["areas"]
     assert shortest_query(atlas, {"kind": "density", "areas": "grid:3"})["areas"]
     assert shortest_query(atlas, {"kind": "hotspots", "level": "0.5"})["level"] == 0.5
-    for none in ({"kind": "who", "level": 0.9}, {"kind": "hotspots", "level": 10**400}):
-        assert shortest_query(atlas, none) == none
+    for invalid in ({"kind": "who", "level": 0.9}, {"kind": "hotspots", "level": 10**400}):
+        assert shortest_query(atlas, invalid) == invalid
 
 
 @pytest.mark.parametrize(
-    ("name", "question", "code"),
+    ("name", "query", "code"),
     [
         ("visits", {"kind": "hotspots", "areas": "locations"}, "locations_not_queried"),
         ("visits", {"kind": "hotspots", "areas": "grid:2"}, "zones_not_nested"),
@@ -330,14 +333,14 @@ def test_what_changes_an_answer_is_another_question():
         ("atlas", {"kind": "synthesize", "start": "noon"}, "invalid_start_time"),
     ],
 )
-def test_what_reports_do_not_tell_is_refused(name, question, code):
+def test_queries_that_reports_cannot_answer_are_refused(name, query, code):
     mechanism = made(name)
     with refused(DomainError, code):
-        run_query(mechanism, reports_of(mechanism), question)
+        run_query(mechanism, reports_of(mechanism), query)
 
 
-@pytest.mark.parametrize("question", [nomadp.hotspots, nomadp.density, nomadp.flows])
-def test_a_frame_of_polygons_is_taken_as_areas(question, learned):
+@pytest.mark.parametrize("query", [nomadp.hotspots, nomadp.density, nomadp.flows])
+def test_a_frame_of_polygons_can_be_the_areas(query, model):
     west, south, east, north = (
         *(LOCATIONS.lng.min() - 1, LOCATIONS.lat.min() - 1),
         *(LOCATIONS.lng.max() + 1, LOCATIONS.lat.max() + 1),
@@ -347,33 +350,33 @@ def test_a_frame_of_polygons_is_taken_as_areas(question, learned):
     frame = geopandas.GeoDataFrame({"name": ["W", "E"]}, geometry=shapes, crs=4326)
     rings = [[list(each.exterior.coords)] for each in shapes]
     zones = polygon_zones(LOCATIONS, rings, ["W", "E"])
-    one, two = question(learned, frame), question(learned, zones)
+    one, two = query(model, frame), query(model, zones)
     assert one["ci_low"].tolist() == two["ci_low"].tolist()
     assert one.about["areas"] == two.about["areas"]
     with refused(DomainError, "areas_of_wrong_type", type="DataFrame"):
-        question(learned, frame.drop(columns="geometry"))
+        query(model, frame.drop(columns="geometry"))
     with refused(SchemaError, "geometry_unreadable"):
-        question(learned, geopandas.GeoDataFrame({"name": ["W", "E"]}))
+        query(model, geopandas.GeoDataFrame({"name": ["W", "E"]}))
 
 
-def test_what_was_learned_of_other_reports_is_refused(journeys):
-    mechanism, reports = journeys
-    learned = fit(mechanism, reports.between(0, 100))
+def test_a_model_of_other_reports_is_refused(survey):
+    mechanism, reports = survey
+    model = fit(mechanism, reports.between(0, 100))
     with refused(DomainError, "model_of_other_reports", reports=100):
-        run_query(mechanism, reports, {"kind": "hotspots"}, model=learned)
+        run_query(mechanism, reports, {"kind": "hotspots"}, model=model)
 
 
-def test_a_batch_has_at_least_one_report(journeys):
+def test_a_batch_has_at_least_one_report(survey):
     with refused(DomainError, "min_batch_size_out_of_range", min_batch_size=0):
-        run_query(*journeys, {"kind": "hotspots"}, min_batch_size=0)
+        run_query(*survey, {"kind": "hotspots"}, min_batch_size=0)
 
 
-def test_a_level_written_at_length_is_refused():
+def test_a_long_level_is_refused():
     with refused(SchemaError, "invalid_query_option", option="level"):
         checked_query({"kind": "hotspots", "level": "0." + "9" * 30})
 
 
-def test_what_a_question_does_not_take_is_named_if_it_is_ours():
+def test_an_unknown_option_is_named_only_if_another_query_has_it():
     with refused(SchemaError, "unknown_query_options", query="trajectories", known=("areas",)):
         checked_query({"kind": "trajectories", "areas": "grid:4"})
     with refused(SchemaError, "unknown_query_options", known=(), unknown=1) as caught:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nomadp.answers.significance import (
-    adjusted,
-    interval_of,
+    adjusted_p_values,
     p_values,
+    share_intervals,
     significant_rows,
     wilson_interval,
     wilson_p_values,
@@ -26,7 +26,7 @@ LEVELS = [0.5, 0.8, 0.9, 0.99]
 
 
 def significant(shares: Shares, level: float = 0.9) -> np.ndarray:
-    return significant_rows(shares.baseline, partial(interval_of, shares), level)
+    return significant_rows(shares.baseline, partial(share_intervals, shares), level)
 
 
 def of_errors(errors: list[float]) -> Shares:
@@ -97,7 +97,7 @@ def test_neither_no_row_nor_the_baseline_itself_is_significant(level: float) -> 
         shares = Shares(flat, np.full(size, 0.01), flat, 0.0)
         rows = significant(shares, level)
         assert not rows.any()
-        assert adjusted(p_values(shares), rows, level).tolist() == [1.0] * size
+        assert adjusted_p_values(p_values(shares), rows, level).tolist() == [1.0] * size
 
 
 def test_p_values_of_known_errors_are_those_of_the_normal_distribution() -> None:
@@ -115,17 +115,17 @@ def test_p_values_are_stepped_up_by_hand() -> None:
     # 4 rows in order: .01 * 4/1, .02 * 4/2, .03 * 4/3, .5 * 4/4; each at most the next.
     p = np.array([0.5, 0.01, 0.03, 0.02])
     rows = np.array([False, True, True, True])
-    assert adjusted(p, rows, 0.9).tolist() == pytest.approx([0.5, 0.04, 0.04, 0.04])
+    assert adjusted_p_values(p, rows, 0.9).tolist() == pytest.approx([0.5, 0.04, 0.04, 0.04])
     # A row with weaker evidence pulls one with stronger evidence down.
     p, none = np.array([0.04, 0.05]), np.array([False, False])
-    assert adjusted(p, none, 0.99).tolist() == pytest.approx([0.05, 0.05])
+    assert adjusted_p_values(p, none, 0.99).tolist() == pytest.approx([0.05, 0.05])
 
 
 @given(ERRORS, st.sampled_from([*LEVELS, 1]))
 def test_adjusted_p_values_agree_with_significance(errors: list[float], level: float) -> None:
     shares = of_errors(errors)
     rows = significant(shares, level)
-    found = adjusted(p_values(shares), rows, level)
+    found = adjusted_p_values(p_values(shares), rows, level)
     assert ((found <= 1 - level) == rows).all()
     assert ((found >= 0) & (found <= 1)).all()
     order = np.argsort(p_values(shares), kind="stable")
@@ -140,11 +140,11 @@ def test_p_values_of_frequency_oracles_agree_with_significance_before_rounding(
     truth[:2] += 0.02, -0.02
     shares = drawn(truth, seed, reports)
     rows, p = significant(shares, level), p_values(shares)
-    found = adjusted(p, rows, level)
+    found = adjusted_p_values(p, rows, level)
     assert ((found <= 1 - level) == rows).all()
     # Nothing but rows at the very threshold is moved there.
     neither = np.abs(found - (1 - level)) > 1e-9
-    at_any_level = adjusted(p, np.ones(12, bool), 0)
+    at_any_level = adjusted_p_values(p, np.ones(12, bool), 0)
     assert found[neither] == pytest.approx(at_any_level[neither], abs=0)
 
 
@@ -160,7 +160,7 @@ def test_a_p_value_is_the_level_at_which_an_interval_leaves_out_the_baseline(
             level = 1 - p * factor
             if not 1e-6 < level < 1 - 1e-6:
                 continue
-            low, high = (end[row] for end in interval_of(shares, level))
+            low, high = (end[row] for end in share_intervals(shares, level))
             is_out = shares.baseline[row] < low or high < shares.baseline[row]
             assert is_out == (factor > 1)
 

@@ -1,4 +1,4 @@
-"""What an answer found agrees with its map and the rows beside it, for every kind."""
+"""What an answer table agrees with its map and the rows beside it, for every kind."""
 
 import re
 from dataclasses import replace
@@ -12,8 +12,8 @@ from nomadp.answers.drawing import drawing_of
 from nomadp.answers.legend import legend
 from nomadp.answers.numbers import decimals_of, percent
 from nomadp.answers.scene import scene_of
-from nomadp.answers.sections import rows_told
-from nomadp.answers.sentences import estimate_words, row_names
+from nomadp.answers.sections import text_table
+from nomadp.answers.sentences import estimate_text, row_name
 from nomadp.answers.summary import Finding, finding, summary
 from nomadp.answers.svg import svg
 from nomadp.locations import LocationSet
@@ -28,144 +28,159 @@ def placed(request: pytest.FixtureRequest) -> Estimate:
     return table
 
 
-def leaving(table: Estimate) -> list[int]:
-    """Rows that a sentence may name, the greatest first."""
+def nameable_rows(table: Estimate) -> list[int]:
+    """Rows that the summary may name, the largest share first."""
     scene = scene_of(table, None)
     assert scene is not None
     if table.kind != "flows":
-        return list(scene.shown)
-    return [k for k in scene.shown if table["origin"][k] != table["destination"][k]]
+        return list(scene.ranking)
+    return [k for k in scene.ranking if table["origin"][k] != table["destination"][k]]
 
 
-def told(table: Estimate, more: Any = (), less: Any = ()) -> Estimate:
-    """With these rows told apart, as more than flat or as less."""
+def with_significant(table: Estimate, above: Any = (), below: Any = ()) -> Estimate:
+    """The table with these rows significantly above or below the baseline."""
     value = table["flow" if table.kind == "flows" else "share"]
-    flat = np.array(table["baseline"])
-    flat[list(more)] = value[list(more)] / 2
-    flat[list(less)] = value[list(less)] * 2 + 1e-6
-    apart = np.isin(np.arange(len(table)), [*more, *less])
-    return replace(table, columns={**table.columns, "baseline": flat, "significant": apart})
+    baseline = np.array(table["baseline"])
+    baseline[list(above)] = value[list(above)] / 2
+    baseline[list(below)] = value[list(below)] * 2 + 1e-6
+    significant = np.isin(np.arange(len(table)), [*above, *below])
+    return replace(
+        table, columns={**table.columns, "baseline": baseline, "significant": significant}
+    )
 
 
-def found_in(table: Estimate) -> Finding:
+def checked_finding(table: Estimate) -> Finding:
+    """The finding, which the summary must state."""
     scene = scene_of(table, None)
-    found = finding(table, scene)
+    result = finding(table, scene)
     sentence = summary(table, scene)
-    if found.row is not None:
-        assert row_names(table, found.row) in sentence
-        assert estimate_words(table, found.row) in sentence
-    assert found.number < 2 or str(found.number) in sentence
-    return found
+    if result.row is not None:
+        assert row_name(table, result.row) in sentence
+        assert estimate_text(table, result.row) in sentence
+    assert result.number < 2 or str(result.number) in sentence
+    return result
 
 
-def test_the_greatest_row_that_is_more_than_flat_is_named(placed: Estimate) -> None:
-    first, second, third = leaving(placed)[:3]
-    assert found_in(told(placed, more=[first])) == Finding("highest", first)
-    below = told(placed, more=[second, third], less=[first])
-    assert found_in(below) == Finding("highest_significant", second)
+def test_the_largest_row_above_the_baseline_is_named(placed: Estimate) -> None:
+    first, second, third = nameable_rows(placed)[:3]
+    assert checked_finding(with_significant(placed, above=[first])) == Finding("highest", first)
+    mixed = with_significant(placed, above=[second, third], below=[first])
+    assert checked_finding(mixed) == Finding("highest_significant", second)
 
 
-def test_what_is_less_than_flat_is_never_the_most(placed: Estimate) -> None:
-    rows = leaving(placed)[:3]
-    assert found_in(told(placed, less=rows)) == Finding("only_lower", rows[0], 3)
-    assert found_in(told(placed, less=rows[:1])) == Finding("only_lower", rows[0], 1)
+def test_a_row_below_the_baseline_is_never_the_most_common(placed: Estimate) -> None:
+    rows = nameable_rows(placed)[:3]
+    assert checked_finding(with_significant(placed, below=rows)) == Finding(
+        "only_lower", rows[0], 3
+    )
+    assert checked_finding(with_significant(placed, below=rows[:1])) == Finding(
+        "only_lower", rows[0], 1
+    )
 
 
-def test_of_areas_that_are_less_than_flat_the_farthest_below_is_named(
+def test_the_area_furthest_below_the_baseline_is_named(
     hotspots: Estimate,
 ) -> None:
-    rows = leaving(hotspots)[:3]
-    found = told(hotspots, less=rows)
-    flat = np.array(found["baseline"])
-    flat[rows[2]] = 0.9
-    found = replace(found, columns={**found.columns, "baseline": flat})
-    assert found_in(found) == Finding("only_lower", rows[2], 3)
+    rows = nameable_rows(hotspots)[:3]
+    table = with_significant(hotspots, below=rows)
+    baseline = np.array(table["baseline"])
+    baseline[rows[2]] = 0.9
+    table = replace(table, columns={**table.columns, "baseline": baseline})
+    assert checked_finding(table) == Finding("only_lower", rows[2], 3)
 
 
-def test_where_only_those_who_stay_are_told_apart_no_flow_is_named(flows: Estimate) -> None:
+def test_if_only_trips_within_areas_are_significant_no_flow_is_named(flows: Estimate) -> None:
     stays = [k for k in range(len(flows)) if flows["origin"][k] == flows["destination"][k]]
-    for many in (1, 2):
-        found = told(flows, more=stays[:many])
-        assert found_in(found) == Finding("only_within_areas", None, many)
+    for count in (1, 2):
+        table = with_significant(flows, above=stays[:count])
+        assert checked_finding(table) == Finding("only_within_areas", None, count)
 
 
-def test_where_all_flows_stay_none_is_named(flows: Estimate) -> None:
+def test_if_all_trips_stay_within_areas_no_flow_is_named(flows: Estimate) -> None:
     stays = [k for k in range(len(flows)) if flows["origin"][k] == flows["destination"][k]]
-    found = told(flows.rows(stays), more=[0])
-    assert found_in(found) == Finding("all_within_areas")
+    table = with_significant(flows.rows(stays), above=[0])
+    assert checked_finding(table) == Finding("all_within_areas")
 
 
-def test_where_nothing_is_told_apart_nothing_is_named(placed: Estimate) -> None:
-    assert found_in(told(placed)) == Finding("not_significant")
+def test_if_no_row_is_significant_none_is_named(placed: Estimate) -> None:
+    assert checked_finding(with_significant(placed)) == Finding("not_significant")
 
 
-def test_other_answers_are_counted(lengths: Estimate, hotspots: Estimate) -> None:
-    assert found_in(lengths) == Finding("rows", None, len(lengths))
+def test_other_estimates_are_counted(lengths: Estimate, hotspots: Estimate) -> None:
+    assert checked_finding(lengths) == Finding("rows", None, len(lengths))
     few = replace(hotspots.rows([]), about={"missing": 12})
-    assert found_in(few) == Finding("too_few_reports", None, 12)
+    assert checked_finding(few) == Finding("too_few_reports", None, 12)
 
 
-def test_the_flow_that_is_named_is_drawn_and_in_the_table(flows: Estimate) -> None:
-    rows = leaving(flows)
+def test_the_named_flow_is_drawn_and_in_the_table(flows: Estimate) -> None:
+    rows = nameable_rows(flows)
     small = rows[len(rows) // 2]
-    for found in (told(flows, more=[small]), told(flows, less=rows[:5], more=[small])):
-        scene = scene_of(found, None)
+    for table in (
+        with_significant(flows, above=[small]),
+        with_significant(flows, below=rows[:5], above=[small]),
+    ):
+        scene = scene_of(table, None)
         assert scene is not None
-        assert found_in(found).row == small
+        assert checked_finding(table).row == small
         assert small in {curve.row for curve in scene.curves}
-        assert small in {each["row"] for each in rows_told(found, scene)["rows"]}
+        assert small in {each["row"] for each in text_table(table, scene)["rows"]}
 
 
-def test_a_flow_that_is_less_than_flat_is_dashed_and_counted(
+def test_a_flow_below_the_baseline_is_dashed_and_counted(
     flows: Estimate, places: LocationSet
 ) -> None:
-    first, second = leaving(flows)[:2]
-    found = told(flows, more=[first], less=[second])
-    scene = scene_of(found, places)
+    first, second = nameable_rows(flows)[:2]
+    table = with_significant(flows, above=[first], below=[second])
+    scene = scene_of(table, places)
     assert scene is not None
-    assert {curve.row: curve.is_less for curve in scene.curves} == {first: False, second: True}
+    assert {curve.row: curve.is_below_baseline for curve in scene.curves} == {
+        first: False,
+        second: True,
+    }
     assert scene.counts["less"] == 1
     assert legend(scene, "key").count("stroke-dasharray") == 1
     (dashed,) = re.findall(
         r'stroke-width="([\d.]+)" stroke-dasharray="([\d.]+) ([\d.]+)"',
         svg(scene, "", str, "key"),
     )
-    wide, on, off = map(float, dashed)
-    assert [on / wide, off / wide] == pytest.approx(theme()["flow_dashes"], abs=0.1)
-    curves = drawing_of(found, places)["curves"]
+    width, on, off = map(float, dashed)
+    assert [on / width, off / width] == pytest.approx(theme()["flow_dashes"], abs=0.1)
+    curves = drawing_of(table, places)["curves"]
     assert {each["row"]: each["less"] for each in curves} == {first: False, second: True}
-    only = scene_of(told(flows, more=[first]), places)
+    only = scene_of(with_significant(flows, above=[first]), places)
     assert only is not None
     assert only.counts["less"] == 0
     assert "stroke-dasharray" not in legend(only, "key")
 
 
 def test_a_map_of_flows_without_a_line_has_no_legend(flows: Estimate) -> None:
-    scene = scene_of(told(flows), None)
+    scene = scene_of(with_significant(flows), None)
     assert scene is not None
     assert scene.dots
     assert legend(scene, "key") == ""
 
 
-def test_rows_that_are_told_apart_are_in_the_table_however_small(hotspots: Estimate) -> None:
-    last = leaving(hotspots)[-1]
-    found = told(hotspots, less=[last])
-    scene = scene_of(found, None)
-    rows = [each["row"] for each in rows_told(found, scene, most=5)["rows"]]
-    assert rows == [*leaving(found)[:4], last]
+def test_significant_rows_are_in_the_table_however_small(hotspots: Estimate) -> None:
+    last = nameable_rows(hotspots)[-1]
+    table = with_significant(hotspots, below=[last])
+    scene = scene_of(table, None)
+    rows = [each["row"] for each in text_table(table, scene, most=5)["rows"]]
+    assert rows == [*nameable_rows(table)[:4], last]
 
 
 @pytest.mark.parametrize(
     ("width", "decimals"), [(0.2, 0), (0.02, 1), (0.002, 2), (0.00002, 4), (0.0000002, 4)]
 )
-def test_shares_have_the_digits_that_their_intervals_bear(width: float, decimals: int) -> None:
+def test_shares_have_as_many_digits_as_their_intervals_justify(
+    width: float, decimals: int
+) -> None:
     share = np.array([0.4, 0.1])
     columns = {"share": share, "ci_low": share - width / 2, "ci_high": share + width / 2}
     assert decimals_of(columns) == decimals
 
 
-def test_numbers_of_a_column_stand_under_each_other(density: Estimate) -> None:
-    cells = rows_told(density, scene_of(density, None))["rows"]
+def test_numbers_of_a_column_have_equally_many_decimals(density: Estimate) -> None:
+    cells = text_table(density, scene_of(density, None))["rows"]
     shares = [each["cells"][1] for each in cells]
     assert len({each.partition(".")[2] for each in shares if "<" not in each}) > 1
     ends = {len(each.partition(".")[2]) for each in shares}

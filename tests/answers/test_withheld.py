@@ -16,7 +16,7 @@ from nomadp.answers.notebook import notebook_html
 from nomadp.answers.numbers import percent
 from nomadp.answers.picture import picture_writes
 from nomadp.answers.scene import scene_of
-from nomadp.answers.share_columns import CODEWORDS_LEAST
+from nomadp.answers.share_columns import MIN_CODEWORDS
 from nomadp.answers.summary import finding
 from nomadp.engine import perturb_set
 from nomadp.formats.atomic import written_whole
@@ -59,7 +59,7 @@ def many() -> dict[str, Estimate]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_few_codewords_give_estimates_without_intervals(kind: str, few, many) -> None:
     table, reason = few[kind], few[kind].about["no_intervals"]
-    assert {"32", str(CODEWORDS_LEAST)} <= set(re.findall(r"\d+", reason))
+    assert {"32", str(MIN_CODEWORDS)} <= set(re.findall(r"\d+", reason))
     assert not {"level", "significance"} & table.about.keys()
     assert np.isnan(table["ci_low"]).all()
     assert np.isnan(table["ci_high"]).all()

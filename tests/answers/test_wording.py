@@ -13,12 +13,12 @@ from nomadp.answers import Estimate
 from nomadp.answers.drawing import drawing_of
 from nomadp.answers.notebook import notebook_html
 from nomadp.answers.picture import render
-from nomadp.answers.poisoning import OF_COUNTS, OF_FIXED_MODEL
+from nomadp.answers.poisoning import EXACT_FOR_COUNTS, EXACT_FOR_FIXED_MODEL
 from nomadp.answers.scene import scene_of
-from nomadp.answers.sections import rows_told
-from nomadp.answers.sentences import facts, filter_words, row_name
+from nomadp.answers.sections import text_table
+from nomadp.answers.sentences import facts, filter_text, row_label
 from nomadp.answers.shapes import shapes_of
-from nomadp.answers.share_columns import CODEWORDS_LEAST
+from nomadp.answers.share_columns import MIN_CODEWORDS
 from nomadp.answers.summary import summary
 from nomadp.locations import LocationSet
 from nomadp.zones import zones_of
@@ -39,7 +39,7 @@ ABOUT = {
     "refused": {},
     "level": 0.9,
     "significance": {"significant": 2, "false_discovery_rate": 0.1},
-    "poisoning_1pct": {"increase": 0.021, "decrease": 0.004, "bound": OF_FIXED_MODEL},
+    "poisoning_1pct": {"increase": 0.021, "decrease": 0.004, "bound": EXACT_FOR_FIXED_MODEL},
     "suppression": {"min_batch_size": 100},
     "task": "buses",
     "nomadp_version": "VERSION",
@@ -118,7 +118,7 @@ def withheld(table: Estimate) -> Estimate:
         for name, each in table.about.items()
         if name not in ("level", "significance")
     }
-    reason = f"the codebook has 32 codewords, fewer than {CODEWORDS_LEAST}"
+    reason = f"the codebook has 32 codewords, fewer than {MIN_CODEWORDS}"
     return replace(table, columns=column, about={**about, "no_intervals": reason})
 
 
@@ -167,13 +167,13 @@ def test_what_is_said_over_and_under_a_map(wording: Wording) -> None:
     said = []
     for case, table in CASES.items():
         scene = scene_of(table, SQUARE)
-        said.append(f"{case}\n  {summary(table, scene)}\n  {filter_words(table, scene)}")
+        said.append(f"{case}\n  {summary(table, scene)}\n  {filter_text(table, scene)}")
     wording("answers", "over and under a map", "\n".join(said))
 
 
 def test_what_a_mark_says(wording: Wording) -> None:
     cases = (places(), withheld(places()), areas(), flows(0, 1, 2), lengths(), trajectories())
-    said = [row_name(table, row) for table in cases for row in range(min(4, len(table)))]
+    said = [row_label(table, row) for table in cases for row in range(min(4, len(table)))]
     wording("answers", "marks", "\n".join(said))
 
 
@@ -189,7 +189,7 @@ def test_how_rows_are_listed(wording: Wording) -> None:
     }
     said = []
     for case, table in cases.items():
-        told = rows_told(table, scene_of(table, SQUARE), 2 if "first" in case else None)
+        told = text_table(table, scene_of(table, SQUARE), 2 if "first" in case else None)
         said += [case, f"  {told['caption']}"]
         said.append("  " + " | ".join(each["name"] for each in told["head"]))
         said += ["  " + " | ".join(each["cells"]) for each in told["rows"]]
@@ -214,7 +214,7 @@ def test_what_is_known_about_an_answer(wording: Wording) -> None:
     said = []
     for case, table in tables.items():
         said += [case, *(f"  {name}: {words}" for name, words in facts(table))]
-    said += ["how poisoning is bounded", f"  {OF_COUNTS}", f"  {OF_FIXED_MODEL}"]
+    said += ["how poisoning is bounded", f"  {EXACT_FOR_COUNTS}", f"  {EXACT_FOR_FIXED_MODEL}"]
     wording("answers", "facts", "\n".join(said))
 
 

@@ -60,14 +60,14 @@ def test_what_has_no_finite_law_is_refused_with_the_reason(run: Run) -> None:
 @pytest.fixture
 def requests(monkeypatch: pytest.MonkeyPatch) -> list[AuditRequest]:
     """What the command asks of the audit, without the minute the whole audit takes."""
-    asked: list[AuditRequest] = []
+    audits: list[AuditRequest] = []
 
     def note(request: AuditRequest, progress: Any) -> AuditReport:
-        asked.append(request)
+        audits.append(request)
         return AuditReport((), (), ())
 
     monkeypatch.setattr(nomadp.audit, "run_audit", note)
-    return asked
+    return audits
 
 
 def test_without_options_everything_is_audited(run: Run, requests: list[AuditRequest]) -> None:
@@ -98,8 +98,8 @@ def test_a_claim_that_does_not_hold_is_exit_code_1(
         )
 
     monkeypatch.setattr(nomadp.audit, "run_audit", flagged)
-    told = run(*SMALL, "--json")
-    assert (told.exit_code, json.loads(told.stdout)["ok"]) == (1, False)
+    outcome = run(*SMALL, "--json")
+    assert (outcome.exit_code, json.loads(outcome.stdout)["ok"]) == (1, False)
     result = run(*SMALL, "--seed", "1")
     assert result.exit_code == 1
     wording("cli", "audit, a claim that does not hold", result.stdout)
@@ -112,12 +112,12 @@ def test_a_fast_path_that_releases_the_truth_is_exit_code_1(
         return Reported(trajectories.locations.copy(), None)
 
     monkeypatch.setattr(exp_many, "draw_many", truth)
-    told = run(*SMALL, "--json")
-    assert told.exit_code == 1
-    found = json.loads(told.stdout)
-    assert found["ok"] is False
-    assert [row["ok"] for row in found["paths"]] == [True, False, False]
-    assert [row["flags"] for row in found["mechanisms"]] == [[], []]
+    result = run(*SMALL, "--json")
+    assert result.exit_code == 1
+    content = json.loads(result.stdout)
+    assert content["ok"] is False
+    assert [row["ok"] for row in content["paths"]] == [True, False, False]
+    assert [row["flags"] for row in content["mechanisms"]] == [[], []]
     assert run(*SMALL).exit_code == 1
 
 

@@ -30,26 +30,26 @@ def forged(path: Path) -> None:
     """Another journey, and hashes to fit: a file that lies about its recipe only."""
     from nomadp.formats.codebook_files import write_atlas
 
-    found = read_atlas(path)
-    journeys = found.tables[2].codewords.copy()
+    pinned = read_atlas(path)
+    journeys = pinned.tables[2].codewords.copy()
     known = set(map(tuple, journeys.tolist()))
     journeys[0] = next(each for each in product(range(9), repeat=3) if each not in known)
-    tables = (*found.tables[:2], found.tables[2]._replace(codewords=journeys))
-    write_atlas(path, replace(found, tables=tables))
+    tables = (*pinned.tables[:2], pinned.tables[2]._replace(codewords=journeys))
+    write_atlas(path, replace(pinned, tables=tables))
 
 
 def test_builds_what_show_describes(folder: Path, build: Run, run: Run) -> None:
-    told = as_json(build("--json"))
-    assert told["out"] == "atlas.parquet"
-    assert [a["length"] for a in told["atlases"]] == [1, 2, 3]
-    assert all(2 <= a["journeys"] <= 7 and a["error_km"] > 0 for a in told["atlases"])
-    assert (told["epsilon"], told["size"]) == ("4", 7)
-    assert told["location_set_sha256"] == read_locations(folder / "places.csv").sha256
+    content = as_json(build("--json"))
+    assert content["out"] == "atlas.parquet"
+    assert [a["length"] for a in content["atlases"]] == [1, 2, 3]
+    assert all(2 <= a["journeys"] <= 7 and a["error_km"] > 0 for a in content["atlases"])
+    assert (content["epsilon"], content["size"]) == ("4", 7)
+    assert content["location_set_sha256"] == read_locations(folder / "places.csv").sha256
     shown = as_json(
         run("codebook", "show", "atlas.parquet", "--locations", "places.csv", "--json")
     )
     assert shown.pop("follows_recipe") is True
-    assert {**told, "file": "atlas.parquet"} == {**shown, "out": "atlas.parquet"}
+    assert {**content, "file": "atlas.parquet"} == {**shown, "out": "atlas.parquet"}
 
 
 def test_says_the_hash_to_pin(folder: Path, build: Run, run: Run, wording: Any) -> None:
@@ -71,9 +71,9 @@ def test_a_forged_recipe_is_found_out(folder: Path, build: Run, run: Run, wordin
     assert run("codebook", "show", "atlas.parquet").exit_code == 0
     result = run("codebook", "show", "atlas.parquet", "--locations", "places.csv")
     assert result.exit_code == 1
-    told = run("codebook", "show", "atlas.parquet", "--locations", "places.csv", "--json")
-    assert (told.exit_code, json.loads(told.stdout)["follows_recipe"]) == (1, False)
-    sha256 = json.loads(told.stdout)["sha256"]
+    outcome = run("codebook", "show", "atlas.parquet", "--locations", "places.csv", "--json")
+    assert (outcome.exit_code, json.loads(outcome.stdout)["follows_recipe"]) == (1, False)
+    sha256 = json.loads(outcome.stdout)["sha256"]
     wording("cli", "codebook show, forged", result.stdout, hide={sha256: "HASH"})
 
 
@@ -140,8 +140,8 @@ def test_a_length_the_atlas_lacks_is_refused_before_anything_is_written(
 
 
 def test_single_points_are_audited(run: Run) -> None:
-    told = as_json(
+    content = as_json(
         run("audit", "--mechanism", "atlas", "--epsilon", "1", "--length", "1", "--json")
     )
-    assert told["ok"] is True
-    assert {row["length"] for row in told["mechanisms"]} == {1}
+    assert content["ok"] is True
+    assert {row["length"] for row in content["mechanisms"]} == {1}

@@ -44,9 +44,9 @@ def test_a_folder_is_served_and_its_tokens_are_shown_once(tmp_path: Path) -> Non
     with Process("collector.sqlite", tmp_path, [str(folder)]) as running:
         assert running.address.send(bundle, report(bundle)).body == b""
         assert running.end() == 143
-    said = running.log.read_text()
-    assert bundle.task.id in said
-    assert not any(token in said for token in TOKENS.values())
+    text = running.log.read_text()
+    assert bundle.task.id in text
+    assert not any(token in text for token in TOKENS.values())
     status = run_json("collector", "status", "--store", tmp_path / "collector.sqlite")
     assert [each["reports"] for each in status["tasks"]] == [1]
 
@@ -77,10 +77,10 @@ def test_status_asks_a_running_collector(
 
 def test_export_writes_what_is_read_back(place: str, tmp_path: Path) -> None:
     bundle, out = bundle_of(), tmp_path / "reports.parquet"
-    found = run_json(
+    content = run_json(
         "collector", "export", "--store", place, "--task", bundle.task.id, "--out", out
     )
-    assert found["reports"] == 5
+    assert content["reports"] == 5
     assert len(read_reports(out, bundle.locations)) == 5
 
 
@@ -104,15 +104,15 @@ def test_a_store_in_use_is_not_migrated(place: str, tmp_path: Path) -> None:
 
 
 def test_a_new_token_is_printed_once(place: str) -> None:
-    found = run_json("collector", "tokens", "analyst", "--store", place)
-    assert len(found["token"]) >= 32
+    content = run_json("collector", "tokens", "analyst", "--store", place)
+    assert len(content["token"]) >= 32
 
 
 def test_who_renews_a_token_is_told_that_the_environment_brings_back_the_old_one(
     place: str,
 ) -> None:
-    said = run("collector", "tokens", "operator", "--store", place).stdout
-    assert "NOMADP_OPERATOR_TOKEN" in said
+    text = run("collector", "tokens", "operator", "--store", place).stdout
+    assert "NOMADP_OPERATOR_TOKEN" in text
 
 
 def test_an_export_is_asked_and_decoded_with_the_files_of_its_task(
@@ -122,8 +122,8 @@ def test_an_export_is_asked_and_decoded_with_the_files_of_its_task(
     folder = write_task_folder(tmp_path / "task", bundle)
     run_json("collector", "export", "--store", place, "--task", bundle.task.id, "--out", out)
     public = ("--locations", folder / "locations.csv", "--codebook", folder / "atlas.json")
-    asked = run_json("query", "hotspots", out, *public, "--out", tmp_path / "hotspots.csv")
-    assert asked["reports"] == 5
+    content = run_json("query", "hotspots", out, *public, "--out", tmp_path / "hotspots.csv")
+    assert content["reports"] == 5
     run_json("decode", out, *public, "--out", tmp_path / "where.csv")
     assert (tmp_path / "where.csv").exists()
 

@@ -106,9 +106,9 @@ def test_describes_a_set_and_compares_two(folder: Path, run: Run, wording: Any) 
     assert both.stdout.splitlines()[0].split() == ["trips.csv", "city"]
     assert both.stdout.splitlines()[1].split()[-2:] == ["9", "50"]
     wording("cli", "data describe", both.stdout)
-    found = as_json(run("data", "describe", "city", "--compare", "city", "--json"))
-    assert {**found["data"], "source": ""} == {**found["other"], "source": ""}
-    assert list(found["data"]["length"]) == [*map(str, range(1, 9)), "over 8"]
+    content = as_json(run("data", "describe", "city", "--compare", "city", "--json"))
+    assert {**content["data"], "source": ""} == {**content["other"], "source": ""}
+    assert list(content["data"]["length"]) == [*map(str, range(1, 9)), "over 8"]
 
 
 def test_no_place_of_anybody_is_described(run: Run) -> None:
@@ -440,8 +440,8 @@ def test_help_imports_nothing_heavy(command: str) -> None:
 def test_nests_points_into_trajectories(folder: Path, run: Run) -> None:
     columns = pyarrow.csv.read_csv(folder / "trips.csv")
     pq.write_table(columns.select(["tid", "seq", "location_id"]), folder / "points.parquet")
-    told = run("data", "nest", "points.parquet", "--out", "nested.parquet")
-    assert "nested.parquet" in told.stdout
+    result = run("data", "nest", "points.parquet", "--out", "nested.parquet")
+    assert "nested.parquet" in result.stdout
     more = ("--out", "nested.parquet", "--overwrite", "--json")
     again = as_json(run("data", "nest", "points.parquet", *more))
     assert again == {"trajectories": 3, "out": "nested.parquet"}

@@ -30,7 +30,7 @@ def test_a_timeline_becomes_a_table_by_the_rule_that_was_asked_for(run, places, 
     done = run("data", "convert", timeline, "--out", "all.csv")
     assert done.exit_code == 0, done.stderr
     assert len(rows("all.csv")) == 5
-    said = done.stderr
+    text = done.stderr
     for rule, left in (
         ("--stops", 2),
         ("--every 15min", 4),
@@ -41,8 +41,8 @@ def test_a_timeline_becomes_a_table_by_the_rule_that_was_asked_for(run, places, 
         done = run("data", "convert", timeline, "--out", name, *rule.split())
         assert done.exit_code == 0, done.stderr
         assert len(rows(name)) == left
-        said += f"\n{rule}:\n{done.stderr}"
-    wording("cli", "data convert, thinned by each rule", said, hide={f"{FOLDER}/": ""})
+        text += f"\n{rule}:\n{done.stderr}"
+    wording("cli", "data convert, thinned by each rule", text, hide={f"{FOLDER}/": ""})
 
 
 def test_a_recipe_says_how_points_were_thinned(run, places):
@@ -62,8 +62,8 @@ def test_a_recipe_says_how_points_were_thinned(run, places):
     source = str(FOLDER / "timeline-ios.json")
     done = run("data", "convert", source, "--out", "set", "--locations", "grid.csv", "--stops")
     assert done.exit_code == 0, done.stderr
-    said = json.loads(Path("set/recipe.json").read_text(encoding="utf-8"))
-    assert "200 m" in said["parameters"]["thinning"]
+    content = json.loads(Path("set/recipe.json").read_text(encoding="utf-8"))
+    assert "200 m" in content["parameters"]["thinning"]
 
 
 def test_what_is_read_is_perturbed_and_evaluated(run, places):
@@ -85,9 +85,9 @@ def test_tracks_are_described_without_a_location_set_or_a_place(run):
     assert done.exit_code == 0, done.stderr
     assert "30." not in done.output
     assert "-40" not in done.output
-    found = json.loads(run("data", "describe", *sources, "--bbox", "--json").stdout)
-    assert found["data"]["trajectories"] == 2
-    assert found["data"]["bbox"] == "-40.3,30.5,-40,30.8"
+    content = json.loads(run("data", "describe", *sources, "--bbox", "--json").stdout)
+    assert content["data"]["trajectories"] == 2
+    assert content["data"]["bbox"] == "-40.3,30.5,-40,30.8"
 
 
 def test_two_sets_of_tracks_are_described_side_by_side(run):

@@ -39,23 +39,23 @@ def test_every_reported_point_gets_a_place_and_a_radius(
     name: str, prior: str, folder: Path, perturb: Run, decode: Run
 ) -> None:
     assert perturb("--mechanism", name).exit_code == 0
-    told = as_json(decode("--prior", prior, "--json"))
-    assert (told["reports"], told["points"], told["mechanism"]) == (3, 7, name)
-    assert told["prior_converged"] is (None if prior == "uniform" else True)
-    assert told["prior_effect_std"] is None  # three reports tell nothing
-    found = rows(folder / "where.csv")
+    content = as_json(decode("--prior", prior, "--json"))
+    assert (content["reports"], content["points"], content["mechanism"]) == (3, 7, name)
+    assert content["prior_converged"] is (None if prior == "uniform" else True)
+    assert content["prior_effect_std"] is None  # three reports tell nothing
+    estimates = rows(folder / "where.csv")
     columns = ["tid", "seq", "location_id", "lat", "lng", "radius_km"]
-    assert list(found[0]) == columns
+    assert list(estimates[0]) == columns
     reported = rows(folder / "reports.csv")
-    assert [(row["tid"], row["seq"]) for row in found] == [
+    assert [(row["tid"], row["seq"]) for row in estimates] == [
         (row["tid"], row["seq"]) for row in reported
     ]
     places = {row["location_id"]: row for row in rows(folder / "places.csv")}
-    for row in found:
+    for row in estimates:
         assert float(row["lat"]) == float(places[row["location_id"]]["lat"])
         assert float(row["radius_km"]) >= 0
-    mean = sum(float(row["radius_km"]) for row in found) / 7
-    assert told["mean_radius_km"] == pytest.approx(mean)
+    mean = sum(float(row["radius_km"]) for row in estimates) / 7
+    assert content["mean_radius_km"] == pytest.approx(mean)
 
 
 def test_says_whether_reports_told_anything(folder: Path, perturb: Run, decode: Run) -> None:
@@ -96,10 +96,10 @@ def test_large_epsilons_are_decoded_to_what_was_reported(
 def test_estimates_can_be_evaluated(perturb: Run, decode: Run, run: Run) -> None:
     perturb("--keep-tids")
     decode()
-    told = as_json(
+    content = as_json(
         run("evaluate", "trips.csv", "where.csv", "--locations", "places.csv", "--json")
     )
-    assert told["points"] == 7
+    assert content["points"] == 7
 
 
 def test_says_what_was_done_and_writes_it_into_the_file(
@@ -109,8 +109,8 @@ def test_says_what_was_done_and_writes_it_into_the_file(
     more = ("--prior", "fitted", "--out", "where.parquet")
     wording("cli", "decode", decode(*more, reports="reports.parquet").stdout)
     assert decode("--out", "where.parquet", reports="reports.parquet").exit_code == 0
-    said = json.loads(pq.read_schema(folder / "where.parquet").metadata[b"nomadp"])
-    assert (said["prior"], said["level"], said["epsilon"]) == ("uniform", 0.9, "4")
+    content = json.loads(pq.read_schema(folder / "where.parquet").metadata[b"nomadp"])
+    assert (content["prior"], content["level"], content["epsilon"]) == ("uniform", 0.9, "4")
 
 
 def test_reports_that_say_nothing_need_to_be_told_about(
@@ -119,8 +119,8 @@ def test_reports_that_say_nothing_need_to_be_told_about(
     perturb()
     (folder / "reports.csv.meta.json").unlink()
     assert_refused(decode(), "option_missing", "--epsilon")
-    told = as_json(decode("--epsilon", "4", "--json"))
-    assert told["mechanism"] == "atlas"
+    content = as_json(decode("--epsilon", "4", "--json"))
+    assert content["mechanism"] == "atlas"
 
 
 MISMATCHES: dict[str, tuple[Any, ...]] = {
@@ -175,8 +175,8 @@ def test_reports_of_another_version_are_refused(
 ) -> None:
     perturb()
     beside = folder / "reports.csv.meta.json"
-    said: dict[str, Any] = json.loads(beside.read_text())
-    beside.write_text(json.dumps(said | {"mechanism_version": 99}))
+    content: dict[str, Any] = json.loads(beside.read_text())
+    beside.write_text(json.dumps(content | {"mechanism_version": 99}))
     assert_refused(decode(), "reports_of_another_mechanism", "mechanism_version=99")
 
 
@@ -223,27 +223,27 @@ def test_single_points_and_long_tracks_come_back_at_their_length(
     smaller = ("--size", "500") if mechanism == "atlas" else ()
     assert perturb("--mechanism", mechanism, "--keep-tids", *smaller).exit_code == 0
     assert as_json(decode("--json"))["points"] == 231
-    found = [row["tid"] for row in rows(folder / "where.csv")]
-    assert {tid: found.count(tid) for tid in lengths} == lengths
+    tids = [row["tid"] for row in rows(folder / "where.csv")]
+    assert {tid: tids.count(tid) for tid in lengths} == lengths
 
 
 def test_a_forged_report_is_left_out_and_this_is_said(
     folder: Path, perturb: Run, decode: Run
 ) -> None:
     assert perturb("--keep-tids", "--size", "40").exit_code == 0
-    found = rows(folder / "reports.csv")
-    for row in found:
+    estimates = rows(folder / "reports.csv")
+    for row in estimates:
         if row["tid"] == "t2":
             row["number"] = str((int(row["number"]) + 1) % 40)
-    lines = [",".join(row.values()) for row in found]
+    lines = [",".join(row.values()) for row in estimates]
     write(folder / "reports.csv", "tid,seq,location_id,number", *lines, "t9,0,nowhere,1")
     result = decode("--json")
-    told = as_json(result)
-    assert (told["reports"], told["points"]) == (2, 5)
-    assert sorted(told["refused"].values()) == [1, 1]
+    content = as_json(result)
+    assert (content["reports"], content["points"]) == (2, 5)
+    assert sorted(content["refused"].values()) == [1, 1]
     # One line, which names both reasons.
-    (said,) = decode().stderr.splitlines()
-    assert all(why in said for why in told["refused"])
+    (line,) = decode().stderr.splitlines()
+    assert all(why in line for why in content["refused"])
     assert {row["tid"] for row in rows(folder / "where.csv")} == {"t1", "t3"}
 
 
@@ -251,8 +251,8 @@ def test_reports_of_which_none_can_be_are_refused_and_nothing_is_written(
     folder: Path, perturb: Run, decode: Run
 ) -> None:
     assert perturb("--keep-tids", "--size", "40").exit_code == 0
-    found = [row | {"number": "39999"} for row in rows(folder / "reports.csv")]
-    lines = [",".join(row.values()) for row in found]
+    reports = [row | {"number": "39999"} for row in rows(folder / "reports.csv")]
+    lines = [",".join(row.values()) for row in reports]
     write(folder / "reports.csv", "tid,seq,location_id,number", *lines)
     assert_refused(decode(), "impossible_reports", "3")
     assert not (folder / "where.csv").exists()
@@ -263,9 +263,9 @@ def test_a_header_without_measure_is_refused_at_once(
 ) -> None:
     assert perturb().exit_code == 0
     beside = folder / "reports.csv.meta.json"
-    said = json.loads(beside.read_text())
-    said["params"]["size"] = 10**12
-    beside.write_text(json.dumps(said))
+    content = json.loads(beside.read_text())
+    content["params"]["size"] = 10**12
+    beside.write_text(json.dumps(content))
     assert_refused(decode(), "header_field_out_of_range", "reports.csv", "size")
 
 
@@ -277,8 +277,8 @@ def test_transcripts_are_kept_when_asked_for_and_decoded(
     file = f"reports.{suffix}"
     assert perturb("--mechanism", mechanism, "--out", file).exit_code == 0
     assert_refused(decode(reports=file), "mechanism_not_decodable", mechanism)
-    asked = ("--transcript", "--keep-tids", "--out", file)
-    assert perturb("--mechanism", mechanism, *asked).exit_code == 0
+    arguments = ("--transcript", "--keep-tids", "--out", file)
+    assert perturb("--mechanism", mechanism, *arguments).exit_code == 0
     assert as_json(decode("--json", reports=file))["points"] == 7
     scores = run("evaluate", "trips.csv", "where.csv", "--locations", "places.csv", "--json")
     assert as_json(scores)["points"] == 7
@@ -287,5 +287,5 @@ def test_transcripts_are_kept_when_asked_for_and_decoded(
 def test_a_folder_as_a_cluster_writes_it_is_decoded(decode: Run) -> None:
     old = Path(__file__).parent.parent / "reports" / "old"
     places = ("--locations", str(old / "places.csv"), "--json")
-    told = as_json(decode(*places, reports=str(old / "folder.parquet")))
-    assert (told["reports"], told["mechanism"]) == (6, "brr")
+    content = as_json(decode(*places, reports=str(old / "folder.parquet")))
+    assert (content["reports"], content["mechanism"]) == (6, "brr")

@@ -17,14 +17,14 @@ DOCTOR = "nomadp.cli.doctor"
 
 
 def test_tells_versions_and_that_all_is_ready(run: Run) -> None:
-    found = as_json(run("doctor", "--json"))
-    assert found["ok"] is True
-    assert found["nomadp"] == nomadp.__version__
-    assert found["numpy"] == numpy.__version__
-    assert found["randomness"] == "works"
-    assert found["cores"] >= 1
-    assert {extra.package for extra in EXTRAS.values()} <= found.keys()
-    assert found["extras"]["tables"]["remedy"] == 'pip install "nomadp[tables]"'
+    content = as_json(run("doctor", "--json"))
+    assert content["ok"] is True
+    assert content["nomadp"] == nomadp.__version__
+    assert content["numpy"] == numpy.__version__
+    assert content["randomness"] == "works"
+    assert content["cores"] >= 1
+    assert {extra.package for extra in EXTRAS.values()} <= content.keys()
+    assert content["extras"]["tables"]["remedy"] == 'pip install "nomadp[tables]"'
 
 
 def test_the_table_ends_with_a_verdict(
@@ -47,9 +47,9 @@ def test_failing_randomness_is_exit_code_1(run: Run, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(os, "urandom", fails)
     result = run("doctor", "--json")
     assert result.exit_code == 1
-    found = json.loads(result.stdout)
-    assert found["ok"] is False
-    assert "RandomnessUnavailable" in found["randomness"]
+    content = json.loads(result.stdout)
+    assert content["ok"] is False
+    assert "RandomnessUnavailable" in content["randomness"]
 
 
 def test_a_missing_extra_is_named_with_its_remedy(

@@ -70,8 +70,8 @@ def test_reports_under_random_ids_are_refused_with_a_way_out(
 def test_files_of_before_are_evaluated(name: str, run: Run) -> None:
     old = Path(__file__).parent.parent / "reports" / "old"
     files = [str(old / each) for each in ("trips.csv", name, "places.csv")]
-    told = as_json(run("evaluate", *files[:2], "--locations", files[2], "--json"))
-    assert told["points"] == 18
+    content = as_json(run("evaluate", *files[:2], "--locations", files[2], "--json"))
+    assert content["points"] == 18
 
 
 def test_refuses_reports_of_another_length(folder: Path, perturb: Run, run: Run) -> None:

@@ -17,7 +17,7 @@ from tests.cli.conftest import Run, as_json, assert_refused
 def test_the_shares_add_up_to_epsilon_exactly(
     mechanism: str, length: str, epsilon: str, run: Run
 ) -> None:
-    told = as_json(
+    content = as_json(
         run(
             "explain",
             "--mechanism",
@@ -29,17 +29,17 @@ def test_the_shares_add_up_to_epsilon_exactly(
             "--json",
         )
     )
-    shares = [Fraction(step["share"]) * step["count"] for step in told["steps"]]
-    assert sum(shares) == Fraction(told["total"]) == Fraction(epsilon)
-    for step in told["steps"]:
+    shares = [Fraction(step["share"]) * step["count"] for step in content["steps"]]
+    assert sum(shares) == Fraction(content["total"]) == Fraction(epsilon)
+    for step in content["steps"]:
         assert Fraction(step["share"]) <= Fraction(step["share_at_most"])
 
 
 def test_atp_spends_what_section_6_of_the_paper_says(run: Run) -> None:
-    told = as_json(
+    content = as_json(
         run("explain", "--mechanism", "atp", "--epsilon", "4", "--length", "5", "--json")
     )
-    shares = {(step["name"], step["copy"]): step["share"] for step in told["steps"]}
+    shares = {(step["name"], step["copy"]): step["share"] for step in content["steps"]}
     assert shares["anchor", 1] == "1/8"  # epsilon / 32
     assert shares["radius", 2] == "3/8"
     assert shares["direction", 1] == "9/32"  # 9 epsilon / (32 (n - 1))
@@ -50,15 +50,15 @@ def test_atp_spends_what_section_6_of_the_paper_says(run: Run) -> None:
     ("epsilon", "odds"), [("0.1", "1.11"), ("1", "2.72"), ("4", "54.6"), ("10", "22026.47")]
 )
 def test_the_odds_are_rounded_up(epsilon: str, odds: str, run: Run) -> None:
-    asked = ("explain", "--epsilon", epsilon, "--length", "3")
-    assert as_json(run(*asked, "--json"))["odds_at_most"] == odds
-    assert f" {odds} " in run(*asked).stdout
+    arguments = ("explain", "--epsilon", epsilon, "--length", "3")
+    assert as_json(run(*arguments, "--json"))["odds_at_most"] == odds
+    assert f" {odds} " in run(*arguments).stdout
 
 
 def test_says_what_is_not_covered(run: Run, wording: Any) -> None:
-    asked = ("explain", "--mechanism", "tp", "--epsilon", "1", "--length", "3")
-    assert len(as_json(run(*asked, "--json"))["not_covered"]) == 3
-    wording("cli", "explain", run(*asked).stdout)
+    arguments = ("explain", "--mechanism", "tp", "--epsilon", "1", "--length", "3")
+    assert len(as_json(run(*arguments, "--json"))["not_covered"]) == 3
+    wording("cli", "explain", run(*arguments).stdout)
 
 
 def test_fewer_directions_change_the_split(run: Run) -> None:
@@ -79,11 +79,11 @@ def test_a_number_of_locations_needs_no_map(run: Run) -> None:
 
 @pytest.mark.parametrize("name", ["atp-as-published-not-private", *EXPERIMENTAL])
 def test_promises_nothing_for_what_is_not_private(run: Run, name: str) -> None:
-    told = as_json(
+    content = as_json(
         run("explain", "--mechanism", name, "--epsilon", "1", "--length", "3", "--json")
     )
-    assert told["private"] is False
-    assert told["odds_at_most"] is None
+    assert content["private"] is False
+    assert content["odds_at_most"] is None
 
 
 MAP = ("--locations", "places.csv")
@@ -96,8 +96,8 @@ MAP = ("--locations", "places.csv")
 def test_bounds_how_sure_an_attacker_can_become_and_rounds_up(
     epsilon: str, grown: list[str], run: Run
 ) -> None:
-    told = as_json(run("explain", "--epsilon", epsilon, "--length", "3", "--json"))
-    assert list(told["posterior_bounds"].values()) == grown
+    content = as_json(run("explain", "--epsilon", epsilon, "--length", "3", "--json"))
+    assert list(content["posterior_bounds"].values()) == grown
     text = run("explain", "--epsilon", epsilon, "--length", "3").stdout
     assert all(f"{percent} %" in text for percent in grown)
 
@@ -119,12 +119,12 @@ def test_tells_the_error_on_a_map_beside_the_constant(
     mechanism: str, length: str, run: Run
 ) -> None:
     arguments = ("explain", "--mechanism", mechanism, "--epsilon", "4", "--length", length)
-    told = as_json(run(*arguments, *MAP, "--within-km", "1", "2", "--json"))
-    found = told["utility"]
-    assert found["radii_km"] == [1, 2]
-    assert found["length"] == int(length)
-    assert {"reported", "constant"} <= found["answers"].keys()
-    assert ("decoded" in found["answers"]) == (mechanism in ("atlas", "exp", "brr", "l-srr"))
+    summary = as_json(run(*arguments, *MAP, "--within-km", "1", "2", "--json"))
+    content = summary["utility"]
+    assert content["radii_km"] == [1, 2]
+    assert content["length"] == int(length)
+    assert {"reported", "constant"} <= content["answers"].keys()
+    assert ("decoded" in content["answers"]) == (mechanism in ("atlas", "exp", "brr", "l-srr"))
 
 
 def test_the_table_says_what_walks_are_not(run: Run, wording: Any) -> None:
@@ -133,9 +133,9 @@ def test_the_table_says_what_walks_are_not(run: Run, wording: Any) -> None:
 
 @pytest.mark.slow
 def test_long_tracks_are_shown_without_noise_too(run: Run, wording: Any) -> None:
-    asked = ("explain", "--epsilon", "4", *MAP, "--length", "60", "--size", "300")
-    assert "without noise" in as_json(run(*asked, "--json"))["utility"]["answers"]
-    wording("cli", "explain, a long track", run(*asked).stdout)
+    arguments = ("explain", "--epsilon", "4", *MAP, "--length", "60", "--size", "300")
+    assert "without noise" in as_json(run(*arguments, "--json"))["utility"]["answers"]
+    wording("cli", "explain, a long track", run(*arguments).stdout)
 
 
 def test_never_reads_a_trajectory(run: Run, folder: Path) -> None:

@@ -103,8 +103,8 @@ def seen(
         env=os.environ | {"NOMADP_HOME": str(home), "OPENBLAS_NUM_THREADS": "1"},
     )
     requests = [(each.line, len(each.raw_head), len(each.body)) for each in collector.seen]
-    said = len(done.stdout) + len(done.stderr)
-    return requests, collector.connections, done.returncode, said
+    n_printed = len(done.stdout) + len(done.stderr)
+    return requests, collector.connections, done.returncode, n_printed
 
 
 def same(all_seen: dict[str, Any]) -> None:

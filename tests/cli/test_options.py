@@ -13,10 +13,10 @@ from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.files import reading_of
 from nomadp.cli.options import (
     DEFAULT_MECHANISM,
-    VARIANTS,
+    PARAMETERS,
     ManyNumbers,
     chosen_options,
-    variant_option,
+    parameter_option,
 )
 from nomadp.formats.json_files import feature, write_features
 from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED
@@ -74,7 +74,7 @@ def test_the_options_are_those_of_the_mechanisms() -> None:
     kinds = {**MECHANISMS, **PUBLISHED, **EXPERIMENTAL}.values()
     options = {field.name for kind in kinds for field in fields(kind)}
     left_to_the_api = {"locations", "epsilon", "resolution"}
-    assert VARIANTS.keys() == options - left_to_the_api
+    assert PARAMETERS.keys() == options - left_to_the_api
 
 
 def test_zones_are_those_of_the_map_that_is_given(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_hours_are_read_only_where_somebody_asks_when(when: str | None, *, asked
 
 
 @click.command()
-@variant_option("zones", required=True)
+@parameter_option("zones", required=True)
 def asking(zones: object) -> None:
     click.echo(repr(zones))
 

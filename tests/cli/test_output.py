@@ -50,5 +50,5 @@ def test_whatever_a_command_says_is_escaped() -> None:
     """Nothing is printed past `say`, but for the bar that clears its own line."""
     folder = Path(output.__file__).parent
     past = re.compile(r"click\.s?echo\(|\bprint\(|std(?:out|err)\.write\(")
-    found = {path.name: len(past.findall(path.read_text())) for path in folder.glob("*.py")}
-    assert {name: count for name, count in found.items() if count} == {"output.py": 2}
+    counts = {path.name: len(past.findall(path.read_text())) for path in folder.glob("*.py")}
+    assert {name: count for name, count in counts.items() if count} == {"output.py": 2}

@@ -46,8 +46,8 @@ def test_writes_a_report_and_says_where(data: Path, tmp_path: Path, wording: Any
     result = run("directions", "--quick", "--data", data, "--out", tmp_path, "--jobs", 1)
     assert result.exit_code == 0, result.stderr
     assert (tmp_path / "directions.png").is_file()
-    said = result.stdout + result.stderr
-    wording("cli", "paper", said, hide={str(tmp_path): "FOLDER"})
+    text = result.stdout + result.stderr
+    wording("cli", "paper", text, hide={str(tmp_path): "FOLDER"})
 
 
 def test_the_second_time_nothing_is_computed(data: Path, tmp_path: Path, wording: Any) -> None:
@@ -82,16 +82,16 @@ def test_folders_that_are_no_whole_sets_are_named(
 
 
 def test_json_names_what_was_written(data: Path, tmp_path: Path) -> None:
-    found = as_json(
+    content = as_json(
         run(
             *("table1", "directions", "--quick", "--data", data, "--out", tmp_path),
             *("--jobs", 1, "--json"),
         )
     )
-    assert found["datasets"] == ["town"]
-    assert found["simulated"] is False
-    assert all(Path(path).is_file() for path in found["files"])
-    assert len(found["files"]) == 1 + 2 * 4
+    assert content["datasets"] == ["town"]
+    assert content["simulated"] is False
+    assert all(Path(path).is_file() for path in content["files"])
+    assert len(content["files"]) == 1 + 2 * 4
 
 
 def test_a_report_can_be_drawn_again_without_computing(data: Path, tmp_path: Path) -> None:

@@ -97,8 +97,8 @@ def test_json_tells_the_same_as_the_metadata(folder: Path, perturb: Run) -> None
 
 
 def test_says_which_columns_it_read(perturb: Run) -> None:
-    (said,) = perturb().stderr.splitlines()
-    assert "uid, tid, seq, location_id" in said
+    (line,) = perturb().stderr.splitlines()
+    assert "uid, tid, seq, location_id" in line
 
 
 def test_coordinates_are_moved_to_the_nearest_place_and_this_is_said(

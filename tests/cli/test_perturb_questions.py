@@ -15,9 +15,9 @@ from tests.cli.conftest import Run, as_json, assert_refused, write
 def test_a_question_is_asked_of_every_trajectory(
     name: str, when: list[str], folder: Path, perturb: Run
 ) -> None:
-    asked = ["--mechanism", name, "--zones", "grid:3", *when]
-    told = as_json(perturb(*asked, "--time-zone", "America/New_York", "--json"))
-    assert (told["trajectories"], told["points"], told["mechanism"]) == (3, 7, name)
+    arguments = ["--mechanism", name, "--zones", "grid:3", *when]
+    summary = as_json(perturb(*arguments, "--time-zone", "America/New_York", "--json"))
+    assert (summary["trajectories"], summary["points"], summary["mechanism"]) == (3, 7, name)
     with (folder / "reports.csv").open(newline="", encoding="utf-8") as file:
         assert next(csv.reader(file)) == ["tid", "seq", "value"]
     reports = read_reports(folder / "reports.csv", read_locations(folder / "places.csv"))
@@ -31,8 +31,8 @@ def test_a_question_is_asked_of_every_trajectory(
 
 def test_answers_to_a_question_are_not_decoded(perturb: Run, run: Run) -> None:
     assert perturb("--mechanism", "starts").exit_code == 0
-    told = run("decode", "reports.csv", "--locations", "places.csv", "--out", "decoded.csv")
-    assert_refused(told, "frequency_oracle_unsupported", "starts", "nomadp query")
+    result = run("decode", "reports.csv", "--locations", "places.csv", "--out", "decoded.csv")
+    assert_refused(result, "frequency_oracle_unsupported", "starts", "nomadp query")
 
 
 ABROAD = "--time-zone", "Asia/Tokyo"
@@ -49,9 +49,9 @@ def test_converted_files_are_counted_by_the_clock(
     write(folder / "morning.csv", "tid,datetime,lat,lng", *rows)
     to = () if Path(out).suffix else ("--locations", "places.csv")
     assert run("data", "convert", "morning.csv", *zone, *to, "--out", out).exit_code == 0
-    asked = ("--mechanism", "starts", "--zones", "grid:1", "--when", "day-part")
+    arguments = ("--mechanism", "starts", "--zones", "grid:1", "--when", "day-part")
     read = ("--locations", "places.csv", "--epsilon", "8", "--seed", "1")
-    done = run("perturb", out, *asked, *read, "--out", "reports.csv")
+    done = run("perturb", out, *arguments, *read, "--out", "reports.csv")
     assert done.exit_code == 0, done.stderr
     answer = ("--locations", "places.csv", "--json", "--out", "when.csv")
     top = as_json(run("query", "hotspots", "reports.csv", *answer))["top"]
@@ -60,7 +60,7 @@ def test_converted_files_are_counted_by_the_clock(
 
 
 def test_times_in_utc_only_are_refused_where_hours_matter(folder: Path, perturb: Run) -> None:
-    asked = ("--mechanism", "starts", "--zones", "grid:1")
-    assert perturb(*asked).exit_code == 0
-    assert_refused(perturb(*asked, "--when", "day-part"), "hours_unknown", "--time-zone")
-    assert perturb(*asked, "--when", "day-part", "--time-zone", "UTC").exit_code == 0
+    arguments = ("--mechanism", "starts", "--zones", "grid:1")
+    assert perturb(*arguments).exit_code == 0
+    assert_refused(perturb(*arguments, "--when", "day-part"), "hours_unknown", "--time-zone")
+    assert perturb(*arguments, "--when", "day-part", "--time-zone", "UTC").exit_code == 0

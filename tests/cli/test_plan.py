@@ -15,21 +15,21 @@ MAP = ("--locations", "places.csv")
 
 def test_finds_the_smallest_epsilon_for_an_error(run: Run, wording: Any) -> None:
     arguments = ("plan", "--mechanism", "exp", "--length", "1", *MAP, "--error-km", "0.5")
-    told = as_json(run(*arguments, "--json"))
-    assert told["verdict"] == "found"
-    assert told["at"]["answers"]["decoded"]["error_km"] <= 0.5
-    assert told["below"]["answers"]["decoded"]["error_km"] > 0.5
+    content = as_json(run(*arguments, "--json"))
+    assert content["verdict"] == "found"
+    assert content["at"]["answers"]["decoded"]["error_km"] <= 0.5
+    assert content["below"]["answers"]["decoded"]["error_km"] > 0.5
     wording("cli", "plan, a goal", run(*arguments).stdout)
-    less = ("--epsilon", told["epsilon"], "--length", "1", *MAP, "--json")
+    less = ("--epsilon", content["epsilon"], "--length", "1", *MAP, "--json")
     there = as_json(run("explain", "--mechanism", "exp", *less))["utility"]["answers"]
-    assert there["decoded"]["error_km"] == told["at"]["answers"]["decoded"]["error_km"]
+    assert there["decoded"]["error_km"] == content["at"]["answers"]["decoded"]["error_km"]
 
 
 def test_finds_the_smallest_epsilon_for_a_percentage(run: Run) -> None:
     arguments = ("--mechanism", "exp", "--length", "1", *MAP, "--percent", "80")
-    told = as_json(run("plan", *arguments, "--within-km", "1", "--json"))
-    assert (told["verdict"], told["goal"]["percent"]) == ("found", 80)
-    assert told["at"]["answers"]["decoded"]["within_percent"][0] >= 80
+    content = as_json(run("plan", *arguments, "--within-km", "1", "--json"))
+    assert (content["verdict"], content["goal"]["percent"]) == ("found", 80)
+    assert content["at"]["answers"]["decoded"]["within_percent"][0] >= 80
 
 
 @pytest.mark.slow
@@ -69,22 +69,22 @@ def test_refuses_goals_that_make_no_sense(
 
 
 def test_names_the_better_mechanism_for_a_query_and_what_to_run(run: Run, wording: Any) -> None:
-    asked = ("plan", "--query", "flows", "--people", "3000", "--epsilon", "4", *MAP)
-    told = as_json(run(*asked, "--zones", "grid:2", "--json"))
-    errors = told["errors"]
+    arguments = ("plan", "--query", "flows", "--people", "3000", "--epsilon", "4", *MAP)
+    content = as_json(run(*arguments, "--zones", "grid:2", "--json"))
+    errors = content["errors"]
     best = "trips" if errors["oracle"] <= errors["atlas"] else "atlas"
-    assert told["better"] == best
-    assert f"--mechanism {best}" in told["run"][0] or best == "atlas"
-    text = run(*asked, "--zones", "grid:2").stdout
+    assert content["better"] == best
+    assert f"--mechanism {best}" in content["run"][0] or best == "atlas"
+    text = run(*arguments, "--zones", "grid:2").stdout
     assert f"{100 * errors['baseline']:.2f}" in text
-    assert all(command in text for command in told["run"])
+    assert all(command in text for command in content["run"])
     wording("cli", "plan, a query", text)
 
 
 def test_trajectories_are_what_atlas_is_for(run: Run, wording: Any) -> None:
-    told = as_json(run("plan", "--query", "trajectories", "--epsilon", "4", "--json"))
-    assert told["better"] == "atlas"
-    assert any("nomadp decode" in command for command in told["run"])
+    content = as_json(run("plan", "--query", "trajectories", "--epsilon", "4", "--json"))
+    assert content["better"] == "atlas"
+    assert any("nomadp decode" in command for command in content["run"])
     text = run("plan", "--query", "trajectories", "--epsilon", "4").stdout
     wording("cli", "plan, trajectories", text)
 
@@ -107,16 +107,16 @@ def test_a_query_needs_people_and_epsilon_and_a_goal_neither(
 def test_areas_that_are_too_fine_come_with_larger_ones_and_commands_for_those(
     run: Run, wording: Any
 ) -> None:
-    asked = ("plan", "--query", "density", "--people", "300", "--epsilon", "1", *MAP)
-    told = as_json(run(*asked, "--areas", "grid:3", "--json"))
-    assert not told["feasible"]
-    text = run(*asked, "--areas", "grid:3").stdout
+    arguments = ("plan", "--query", "density", "--people", "300", "--epsilon", "1", *MAP)
+    content = as_json(run(*arguments, "--areas", "grid:3", "--json"))
+    assert not content["feasible"]
+    text = run(*arguments, "--areas", "grid:3").stdout
     (enough,) = (
         each
         for number in re.findall(r"[\d,]{4,}", text)
-        if told["people_needed"]
+        if content["people_needed"]
         <= (each := int(number.replace(",", "")))
-        < 1.1 * told["people_needed"] + 1
+        < 1.1 * content["people_needed"] + 1
     )
     assert enough % 100 == 0
     wording("cli", "plan, a query that is not feasible", text)
@@ -129,18 +129,18 @@ def test_areas_of_ones_own_are_called_by_their_file_and_not_by_a_hash(
     west = {"type": "Polygon", "coordinates": [ring]}
     areas = {"type": "Feature", "geometry": west, "properties": {"name": "west"}}
     (tmp_path / "districts.geojson").write_text(json.dumps(areas))
-    asked = ("plan", "--query", "hotspots", "--people", "300", "--epsilon", "4", *MAP)
-    told = run(*asked, "--areas", "districts.geojson")
-    assert "districts.geojson" in told.stdout
-    assert "polygons:" not in told.stdout
-    found = as_json(run(*asked, "--areas", "districts.geojson", "--json"))
-    assert found["zones"].startswith("polygons:")
+    arguments = ("plan", "--query", "hotspots", "--people", "300", "--epsilon", "4", *MAP)
+    result = run(*arguments, "--areas", "districts.geojson")
+    assert "districts.geojson" in result.stdout
+    assert "polygons:" not in result.stdout
+    content = as_json(run(*arguments, "--areas", "districts.geojson", "--json"))
+    assert content["zones"].startswith("polygons:")
 
 
 @pytest.mark.parametrize("query", ["trajectories", "hotspots", "density", "flows"])
 def test_the_commands_that_are_named_can_be_run(run: Run, query: str) -> None:
-    asked = ("plan", "--query", query, "--people", "3000", "--epsilon", "4", *MAP)
-    told = as_json(run(*asked, "--zones", "grid:2", "--json"))
-    for command in told["run"]:
+    arguments = ("plan", "--query", query, "--people", "3000", "--epsilon", "4", *MAP)
+    content = as_json(run(*arguments, "--zones", "grid:2", "--json"))
+    for command in content["run"]:
         result = run(*shlex.split(command)[1:])
         assert result.exit_code == 0, result.stderr

@@ -78,25 +78,29 @@ def test_a_direct_question_is_answered_for_its_zones(
     name: str, most: str, folder: Path, perturb: Run, ask: Run
 ) -> None:
     assert perturb("--seed", "1", "--mechanism", name, "--zones", "grid:3").exit_code == 0
-    told = as_json(ask("hotspots", "--json"))
-    assert (told["mechanism"], told["reports"], told["epsilon"]) == (name, 80, "4")
-    found = rows(folder)
-    assert list(found[0]) == ["zone", *PLACE]
-    assert len(found) == 9 == told["rows"]
-    assert sum(row["share"] for row in found) == pytest.approx(1)
-    assert all(0 <= row["ci_low"] <= row["ci_high"] <= 1 for row in found)
-    assert max(found, key=lambda row: row["share"])["zone"] == most == told["top"][0]["zone"]
-    assert told["significance"]["significant"] > 0
-    assert sorted(int(row["rank"]) for row in found) == list(range(1, 10))
+    content = as_json(ask("hotspots", "--json"))
+    assert (content["mechanism"], content["reports"], content["epsilon"]) == (name, 80, "4")
+    estimates = rows(folder)
+    assert list(estimates[0]) == ["zone", *PLACE]
+    assert len(estimates) == 9 == content["rows"]
+    assert sum(row["share"] for row in estimates) == pytest.approx(1)
+    assert all(0 <= row["ci_low"] <= row["ci_high"] <= 1 for row in estimates)
+    assert (
+        max(estimates, key=lambda row: row["share"])["zone"]
+        == most
+        == content["top"][0]["zone"]
+    )
+    assert content["significance"]["significant"] > 0
+    assert sorted(int(row["rank"]) for row in estimates) == list(range(1, 10))
 
 
 @pytest.mark.usefixtures("crowd")
 def test_trips_answer_flows_and_both_ends(folder: Path, perturb: Run, ask: Run) -> None:
     assert perturb("--seed", "1", "--mechanism", "trips", "--zones", "grid:3").exit_code == 0
     assert ask("flows").exit_code == 0
-    found = rows(folder)
-    assert list(found[0]) == FLOW
-    best = max(found, key=lambda row: row["flow"])
+    estimates = rows(folder)
+    assert list(estimates[0]) == FLOW
+    best = max(estimates, key=lambda row: row["flow"])
     assert (best["origin"], best["destination"]) == ("r0_c0", "r2_c2")
     for at, most in (("starts", "r0_c0"), ("ends", "r2_c2")):
         assert ask("hotspots", "--at", at).exit_code == 0
@@ -109,8 +113,8 @@ def test_journeys_are_asked_by_the_same_command(folder: Path, perturb: Run, ask:
     assert perturb("--seed", "1", "--mechanism", "atlas", "--epsilon", "8").exit_code == 0
     assert ask("hotspots").exit_code == 0
     assert sorted(by_zone(folder, "location_id")) == PLACES
-    told = as_json(ask("flows", "--zones", "grid:3", "--json"))
-    assert (told["mechanism"], told["rows"]) == ("atlas", 81)
+    content = as_json(ask("flows", "--zones", "grid:3", "--json"))
+    assert (content["mechanism"], content["rows"]) == ("atlas", 81)
     best = max(rows(folder), key=lambda row: row["flow"])
     assert (best["origin"], best["destination"]) == ("r0_c0", "r2_c2")
 
@@ -120,9 +124,15 @@ def test_times_are_told_together_and_each(folder: Path, perturb: Run, ask: Run) 
     made = ("--mechanism", "starts", "--zones", "grid:1", "--when", "day-part")
     assert perturb(*made, "--epsilon", "8").exit_code == 0
     assert ask("hotspots").exit_code == 0
-    found = rows(folder)
-    assert [row["when"] for row in found] == ["any", "0-6 h", "6-12 h", "12-18 h", "18-24 h"]
-    share = {row["when"]: row["share"] for row in found}
+    estimates = rows(folder)
+    assert [row["when"] for row in estimates] == [
+        "any",
+        "0-6 h",
+        "6-12 h",
+        "12-18 h",
+        "18-24 h",
+    ]
+    share = {row["when"]: row["share"] for row in estimates}
     assert share.pop("any") == pytest.approx(1)
     assert sum(share.values()) == pytest.approx(1)
     assert share["6-12 h"] == pytest.approx(0.75, abs=0.1)
@@ -151,12 +161,12 @@ def test_rows_of_a_time_sum_to_its_share(
 def test_every_time_is_shown_and_counted(folder: Path, perturb: Run, ask: Run) -> None:
     made = ("--seed", "1", "--mechanism", "starts", "--zones", "grid:1", "--when", "day-part")
     assert perturb(*made, "--epsilon", "8").exit_code == 0
-    told = as_json(ask("hotspots", "--json"))
+    content = as_json(ask("hotspots", "--json"))
     apart = [row["significant"] == "True" for row in rows(folder)]
-    assert told["significance"]["significant"] == sum(apart) == 3
-    assert [row["when"] for row in told["top"]][:2] == ["any", "6-12 h"]
-    said = ask("hotspots").stdout.splitlines()
-    assert len([line for line in said if line.startswith("r0_c0")]) == 5
+    assert content["significance"]["significant"] == sum(apart) == 3
+    assert [row["when"] for row in content["top"]][:2] == ["any", "6-12 h"]
+    lines = ask("hotspots").stdout.splitlines()
+    assert len([line for line in lines if line.startswith("r0_c0")]) == 5
 
 
 @pytest.mark.usefixtures("crowd")
@@ -165,11 +175,11 @@ def test_what_few_codewords_cannot_claim_is_left_out_and_said(
 ) -> None:
     made = ("--seed", "1", "--mechanism", "atlas", "--epsilon", "4", "--length", "2")
     assert perturb(*made).exit_code == 0
-    told = as_json(ask("flows", "--zones", "grid:2", "--json"))
-    assert told["no_intervals"]
+    content = as_json(ask("flows", "--zones", "grid:2", "--json"))
+    assert content["no_intervals"]
     assert {
         row[name]
-        for row in told["top"]
+        for row in content["top"]
         for name in ("ci_low", "ci_high", "p_value", "significant")
     } == {None}
     wording("cli", "query, without intervals", ask("flows", "--zones", "grid:2").stdout)
@@ -222,11 +232,11 @@ def test_polygons_are_asked_about_with_their_file(folder: Path, perturb: Run, as
         "--seed", "1", "--mechanism", "starts", "--zones", "west.geojson", "--epsilon", "8"
     )
     assert made.exit_code == 0
-    told = ask("hotspots", "--zones", "west.geojson")
-    assert told.exit_code == 0, told.stderr
-    found = by_zone(folder)
-    assert set(found) == {"west", "elsewhere"}
-    assert found["west"] == pytest.approx(0.75, abs=0.1)
+    result = ask("hotspots", "--zones", "west.geojson")
+    assert result.exit_code == 0, result.stderr
+    shares = by_zone(folder)
+    assert set(shares) == {"west", "elsewhere"}
+    assert shares["west"] == pytest.approx(0.75, abs=0.1)
     mapped = ask("hotspots", "--zones", "west.geojson", "--out", "west.shares.geojson")
     assert mapped.exit_code == 0, mapped.stderr
     drawn = json.loads((folder / "west.shares.geojson").read_text(encoding="utf-8"))
@@ -296,9 +306,13 @@ def test_reports_that_do_not_say_how_they_were_made_are_refused(
 def test_the_file_says_how_it_was_made(folder: Path, perturb: Run, ask: Run) -> None:
     perturb("--seed", "1", "--mechanism", "starts", "--zones", "grid:2")
     assert ask("hotspots", "--level", "0.8").exit_code == 0
-    said = json.loads((folder / "shares.csv.meta.json").read_text(encoding="utf-8"))
-    assert (said["kind"], said["mechanism"], said["level"]) == ("hotspots", "starts", 0.8)
-    assert said["params"]["zones"] == "grid:2"
+    content = json.loads((folder / "shares.csv.meta.json").read_text(encoding="utf-8"))
+    assert (content["kind"], content["mechanism"], content["level"]) == (
+        "hotspots",
+        "starts",
+        0.8,
+    )
+    assert content["params"]["zones"] == "grid:2"
 
 
 @pytest.mark.usefixtures("crowd")
@@ -338,14 +352,14 @@ def test_every_other_question_has_an_answer(folder: Path, perturb: Run, ask: Run
     }
     for question, columns in wanted.items():
         more = ("--start", "2026-01-01", "--count", "5") if "syn" in question else ()
-        told = as_json(ask(question, *more, "--json"))
+        content = as_json(ask(question, *more, "--json"))
         with (folder / "shares.csv").open(newline="", encoding="utf-8") as file:
-            found = list(csv.DictReader(file))
-        assert list(found[0]) == columns
-        assert told["rows"] == len(found)
+            table = list(csv.DictReader(file))
+        assert list(table[0]) == columns
+        assert content["rows"] == len(table)
         is_private = (folder / "shares.csv").stat().st_mode & 0o777 == 0o600
         assert is_private is (question == "trajectories")
-    assert told["synthetic"] is True
+    assert content["synthetic"] is True
     assert_refused(ask("lengths"), "single_length")
     assert_refused(ask("hotspots", "--count", "5"), "unknown_query_options")
 
@@ -354,8 +368,8 @@ def test_lengths_are_told_where_they_differ(folder: Path, perturb: Run, ask: Run
     assert perturb("--seed", "1", "--mechanism", "brr").exit_code == 0
     assert ask("lengths").exit_code == 0
     with (folder / "shares.csv").open(newline="", encoding="utf-8") as file:
-        found = {row["length"]: float(row["share"]) for row in csv.DictReader(file)}
-    assert found == pytest.approx({"2": 2 / 3, "3": 1 / 3})
+        shares = {row["length"]: float(row["share"]) for row in csv.DictReader(file)}
+    assert shares == pytest.approx({"2": 2 / 3, "3": 1 / 3})
 
 
 @pytest.mark.usefixtures("crowd")
@@ -457,10 +471,10 @@ def test_the_largest_shares_are_written_first(
     made = ("--seed", "1", "--mechanism", "trips", "--zones", "grid:2", "--when", "day-part")
     assert perturb(*made, "--epsilon", "8").exit_code == 0
     assert ask(kind).exit_code == 0
-    found = rows(folder)
-    times = [row["when"] for row in found]
+    estimates = rows(folder)
+    times = [row["when"] for row in estimates]
     assert list(dict.fromkeys(times)) == ["any", "0-6 h", "6-12 h", "12-18 h", "18-24 h"]
     assert times == sorted(times, key=list(dict.fromkeys(times)).index)
     for when in times:
-        shares = [row[value] for row in found if row["when"] == when]
+        shares = [row[value] for row in estimates if row["when"] == when]
         assert shares == sorted(shares, reverse=True)

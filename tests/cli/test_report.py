@@ -82,11 +82,11 @@ def test_a_report_says_what_was_spent_and_what_is_left(
 
 
 def test_a_report_as_json_holds_its_receipt(report: Run) -> None:
-    said = as_json(report("--json", "--lifetime", "5"))
-    (receipt,) = said["reports"]
+    content = as_json(report("--json", "--lifetime", "5"))
+    (receipt,) = content["reports"]
     assert receipt["state"] == "accepted"
     assert receipt["task_id"] == BUNDLE.task.id
-    assert (said["used"], said["remaining"], said["lifetime"]) == ("3/2", "7/2", "5")
+    assert (content["used"], content["remaining"], content["lifetime"]) == ("3/2", "7/2", "5")
 
 
 def test_a_task_may_be_a_folder_and_its_collector_named(
@@ -96,8 +96,8 @@ def test_a_task_may_be_a_folder_and_its_collector_named(
     where = ("--task", "task", "--id", BUNDLE.task.id, "--to", collector.url)
     result = run("report", "week.csv", *where, "--yes")
     assert result.exit_code == 0, result.stderr
-    asked = [each.line.split()[1].rpartition("/")[2] for each in collector.seen]
-    assert asked == [
+    paths = [each.line.split()[1].rpartition("/")[2] for each in collector.seen]
+    assert paths == [
         "status",
         "reports",
     ]  # whether it is closed, and nothing that is in the folder
@@ -117,9 +117,9 @@ def test_what_is_queued_is_sent_later(
     (receipt,) = as_json(report("--queue", "--json"))["reports"]
     assert receipt["state"] == "waiting"
     assert collector.uploads == []
-    said = as_json(run("send", "--json"))
-    assert [each["state"] for each in said["sent"]] == ["accepted"]
-    assert said["waiting"] == 0
+    content = as_json(run("send", "--json"))
+    assert [each["state"] for each in content["sent"]] == ["accepted"]
+    assert content["waiting"] == 0
     wording("cli", "send, nothing", run("send").stdout)
 
 
@@ -253,23 +253,23 @@ def test_a_person_at_a_terminal_is_asked(
     terminal, end = pty.openpty()
     child = subprocess.Popen(arguments, cwd=folder, stdin=end, stdout=end, stderr=end)
     os.close(end)
-    said = b""
+    printed = b""
     try:
-        while b"[y/N]" not in said:
-            said += os.read(terminal, 4096)
+        while b"[y/N]" not in printed:
+            printed += os.read(terminal, 4096)
         os.write(terminal, f"{answer}\n".encode())
         while more := os.read(terminal, 4096):
-            said += more
+            printed += more
     except OSError:
         pass  # it has ended
     finally:
         os.close(terminal)
         child.wait()
-    text = said.decode().replace("\r\n", "\n")
+    text = printed.decode().replace("\r\n", "\n")
     assert BUNDLE.task.purpose in text
     assert "33.9" not in text
-    asked = text.partition("[y/N]")[0]
-    wording("cli", "report, the question", asked, hide={BUNDLE.task.id: "ID"})
+    prompt = text.partition("[y/N]")[0]
+    wording("cli", "report, the question", prompt, hide={BUNDLE.task.id: "ID"})
     assert (child.returncode == 0) == (answer == "y")
     assert len(collector.uploads) == (answer == "y")
 
@@ -277,13 +277,13 @@ def test_a_person_at_a_terminal_is_asked(
 def test_the_ledger_tells_what_was_spent(run: Run, report: Run, wording: Any) -> None:
     report()
     report("--queue")
-    said = as_json(run("ledger", "show", "--json"))
-    (task,) = said["tasks"]
-    assert (said["used"], said["remaining"]) == ("3", "17")
+    content = as_json(run("ledger", "show", "--json"))
+    (task,) = content["tasks"]
+    assert (content["used"], content["remaining"]) == ("3", "17")
     assert (task["reports"], task["reports_per_contributor"]) == (2, 3)
     states = {"charged": 0, "waiting": 1, "accepted": 1, "stopped": 0}
     assert task["states"] == states
-    assert sorted(each["state"] for each in said["receipts"]) == ["accepted", "waiting"]
+    assert sorted(each["state"] for each in content["receipts"]) == ["accepted", "waiting"]
     text = run("ledger", "show").stdout
     assert BUNDLE.task.id in text
     lines = ID.sub("REPORT", DAY.sub("DAY", text)).splitlines()
@@ -303,8 +303,8 @@ def test_a_ledger_may_be_named_before_or_after_its_command(run: Run, report: Run
 
 def test_looking_at_no_ledger_begins_none(run: Run, folder: Path) -> None:
     assert run("ledger", "show").exit_code == 0
-    said = as_json(run("ledger", "show", "--json"))
-    assert (said["used"], said["receipts"]) == (0, [])
+    content = as_json(run("ledger", "show", "--json"))
+    assert (content["used"], content["receipts"]) == (0, [])
     assert not (folder / "home").exists()
 
 

@@ -71,9 +71,9 @@ def test_a_mechanism_of_another_package_goes_the_whole_way(nomadp: Command) -> N
     assert made["trajectories"] == 3
     assert made["params"] == {"epsilon": "4", "reach_km": 3}
 
-    told = json.loads(nomadp("explain", *its, *option, "--length", "2", *world))
-    assert told["mechanism"] == "nearby"
-    assert told["utility"]["answers"].keys() >= {"reported", "decoded"}
+    content = json.loads(nomadp("explain", *its, *option, "--length", "2", *world))
+    assert content["mechanism"] == "nearby"
+    assert content["utility"]["answers"].keys() >= {"reported", "decoded"}
 
     read = json.loads(nomadp("decode", "reports.csv", *world, "--out", "where.csv"))
     assert (read["mechanism"], read["points"]) == ("nearby", 7)
@@ -93,8 +93,8 @@ def test_a_mechanism_of_another_package_goes_the_whole_way(nomadp: Command) -> N
 )
 @pytest.mark.usefixtures("walk")
 def test_an_option_it_does_not_have_is_refused(said: str, code: str) -> None:
-    asked = ["explain", "--mechanism", "nearby", "--epsilon", "1", "--length", "2"]
-    result = CliRunner().invoke(main, [*asked, "--option", said])
+    arguments = ["explain", "--mechanism", "nearby", "--epsilon", "1", "--length", "2"]
+    result = CliRunner().invoke(main, [*arguments, "--option", said])
     assert_refused(result, code, said.partition("=")[0])
 
 
@@ -105,9 +105,9 @@ def test_an_audit_of_all_names_what_cannot_be_loaded(
     monkeypatch.setattr("nomadp.audit.run_audit", lambda request, progress: _Passed())
     result = CliRunner().invoke(main, ["audit", "--json"])
     assert result.exit_code == 0
-    (said,) = result.stderr.splitlines()
-    assert "'toy'" in said
-    assert "broken" in said
+    (line,) = result.stderr.splitlines()
+    assert "'toy'" in line
+    assert "broken" in line
 
 
 class _Passed:

@@ -44,13 +44,13 @@ def test_every_parameter_can_be_given(create: Run, folder: Path) -> None:
         *("--retention-days", "100", "--time-precision", "3600", "--send-within", "60"),
         "--json",
     )
-    said = as_json(done)
-    task = read_task_folder(folder / "made", said["task_id"]).task
+    content = as_json(done)
+    task = read_task_folder(folder / "made", content["task_id"]).task
     assert task.params == {"zones": "grid:2", "when": "day-part"}
     numbers = task.reports_per_contributor, task.min_batch_size, task.retention
     assert numbers == (5, 7, 2400)
     assert (task.time_precision, task.send_within) == (3600, 60)
-    assert said["guarantee"]["odds_in_all_at_most"] == "485165195.41"
+    assert content["guarantee"]["odds_in_all_at_most"] == "485165195.41"
 
 
 def test_a_record_for_the_registry_is_written(create: Run, folder: Path) -> None:
@@ -100,9 +100,9 @@ def test_verify_says_what_a_contributor_should_know(
     assert made["task_id"] in done.stdout
     checks = "\n\n".join(done.stdout.split("\n\n")[:2])  # then as "task create" says it
     wording("cli", "task verify", checks, hide={made["task_id"]: "ID"})
-    told = as_json(run("task", "verify", "made", "--json"))
-    assert told["ok"]
-    assert told["follows_its_rule"]
+    content = as_json(run("task", "verify", "made", "--json"))
+    assert content["ok"]
+    assert content["follows_its_rule"]
 
 
 def test_verify_ends_with_one_where_a_device_would_refuse(
@@ -133,12 +133,12 @@ def test_verify_ends_with_one_for_zones_that_are_not_by_their_rule(
     bundle = read_task_folder(folder / "made")
     assert isinstance(bundle.domain, Zones)
     turned = Zones(bundle.locations, bundle.domain.of[::-1], bundle.domain.names, "grid:3")
-    said = bundle.task.as_dict() | {"zones_sha256": turned.sha256}
+    text = bundle.task.as_dict() | {"zones_sha256": turned.sha256}
     from nomadp.protocol.canonical import canonical_bytes
 
     write_task_folder(
         folder / "made",
-        TaskBundle(Task.from_bytes(canonical_bytes(said)), bundle.locations, turned),
+        TaskBundle(Task.from_bytes(canonical_bytes(text)), bundle.locations, turned),
     )
     assert run("task", "verify", "made").exit_code == 1
     done = run("task", "verify", "made", "--json")
@@ -215,8 +215,8 @@ def test_a_task_is_closed_whatever_its_id_begins_with(
 
 def code_of(result: Result) -> str:
     """Of a refusal with --json, which "task verify" tells as its answer."""
-    said = json.loads(result.stdout)
-    return str(said.get("error", said)["code"])
+    content = json.loads(result.stdout)
+    return str(content.get("error", content)["code"])
 
 
 @pytest.mark.parametrize(
@@ -235,8 +235,8 @@ def test_no_token_goes_over_http_to_another_machine(
 ) -> None:
     monkeypatch.setenv("NOMADP_OPERATOR_TOKEN", "secret")
     monkeypatch.setenv("NOMADP_ANALYST_TOKEN", "secret")
-    asked = [part.replace("URL", "http" + "://collector.example") for part in command]
-    assert code_of(run(*asked, "--json")) == "address_not_https"
-    done = run(*asked, "--insecure", "--json")
+    requested = [part.replace("URL", "http" + "://collector.example") for part in command]
+    assert code_of(run(*requested, "--json")) == "address_not_https"
+    done = run(*requested, "--insecure", "--json")
     assert done.exit_code
     assert code_of(done) == "collector_unreachable"

@@ -36,7 +36,7 @@ from nomadp.mechanisms import make_mechanism
 from nomadp.mechanisms.paths import path_of
 from nomadp.randomness import KeyedRandom, SystemRandom, new_key
 from nomadp.reports import read_reports
-from nomadp.reports.batches import batch_of, rows_of
+from nomadp.reports.batches import batch_of, raw_reports_of
 from nomadp.reports.header import Header
 from nomadp.reports.table import reports_as
 from nomadp.sequences import Sequences
@@ -125,9 +125,9 @@ def alone_on(mechanism, randomness, trips, *, linked: bool = False) -> pa.Record
 
 
 def reports_in(mechanism, batch):
-    found = rows_of(batch, mechanism.locations)
+    found = raw_reports_of(batch, mechanism.locations)
     header = Header.made_by(mechanism)
-    return reports_as(header, mechanism.locations, found.rows, numbers=found.numbers)
+    return reports_as(header, mechanism.locations, found.sequences, numbers=found.numbers)
 
 
 @pytest.mark.skipif(ON_SAIL, reason="Sail runs all of its local workers in one process")

@@ -14,7 +14,7 @@ from nomadp.collector.export import export_reports
 from nomadp.collector.loaded_task import add_task
 from nomadp.collector.store import Store
 from nomadp.protocol.folder import write_task_folder
-from nomadp.reports.files import ABOUT
+from nomadp.reports.files import HEADER_NAME
 
 REPORTS = 5
 
@@ -117,7 +117,7 @@ def test_a_collector_an_export_and_a_folder_of_it_give_the_same_answer(
         Path("parts").mkdir(exist_ok=True)
         for k in range(2):
             pq.write_table(rows.slice(k * REPORTS, REPORTS), f"parts/part-{k}.parquet")
-        Path("parts", ABOUT).write_bytes(rows.schema.metadata[b"nomadp"])
+        Path("parts", HEADER_NAME).write_bytes(rows.schema.metadata[b"nomadp"])
         ask(f"{name}-parts.csv", "--reports", "parts", "--task", name)
         one, *others = (
             Path(f"{name}{more}.csv").read_bytes() for more in ("", "-exported", "-parts")

@@ -23,11 +23,11 @@ from nomadp.collector.messages import UPLOAD_TYPE
 HASTY = """
 import time
 from nomadp.collector import writer
-from nomadp.collector.messages import TAKEN
+from nomadp.collector.messages import ACCEPTED
 
 def hasty(self, batch):
     for each in batch:
-        each.outcomes = [TAKEN] * len(each.ids)
+        each.outcomes = [ACCEPTED] * len(each.ids)
     self._loop.call_soon_threadsafe(self._answer, batch)
     time.sleep(1)  # longer than a kill is waited for: it falls between
     with self._lock:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from refusals import refused
 
-from nomadp.engine.keys import create_key, fingerprint, key_source, only_mine, read_key
+from nomadp.engine.keys import create_key, fingerprint, is_owner_only, key_source, read_key
 from nomadp.errors import SchemaError
 from nomadp.randomness import KeyedRandom, SeededRandom
 
@@ -68,7 +68,7 @@ def test_a_key_that_others_may_read_is_refused(mode: int, tmp_path: Path) -> Non
 @pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root gives files away")
 def test_a_key_of_another_user_is_refused(tmp_path: Path) -> None:
     os.chown(kept(tmp_path / "key", KEY), 12345, 12345)
-    assert not only_mine(tmp_path / "key")
+    assert not is_owner_only(tmp_path / "key")
 
 
 def test_a_missing_key_is_said_to_be_missing(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from nomadp.inference import decode, groups_of
 from nomadp.inference.decode import Decoders, groups_from
 from nomadp.mechanisms import make_mechanism
 from nomadp.randomness import KeyedRandom
-from nomadp.reports.batches import batch_of, rows_of
+from nomadp.reports.batches import batch_of, raw_reports_of
 from nomadp.reports.counts import Counts
 from nomadp.reports.header import Header
 from nomadp.reports.table import reports_as
@@ -34,15 +34,15 @@ def perturbed(mechanism) -> pa.RecordBatch:
 
 
 def reports_in(mechanism, batch: pa.RecordBatch):
-    rows = rows_of(batch, CITY.locations)
+    rows = raw_reports_of(batch, CITY.locations)
     header = Header.made_by(mechanism)
-    return reports_as(header, CITY.locations, rows.rows, numbers=rows.numbers)
+    return reports_as(header, CITY.locations, rows.sequences, numbers=rows.numbers)
 
 
 @pytest.fixture
 def ungathered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Mappers get every batch as small as it came."""
-    monkeypatch.setattr(spark_tasks, "gathered", lambda batches: batches)
+    monkeypatch.setattr(spark_tasks, "coalesce_batches", lambda batches: batches)
 
 
 def pieces(batch: pa.RecordBatch, rows: int = 30) -> list[pa.RecordBatch]:
@@ -57,14 +57,14 @@ def mapped(mapper, batches: list[pa.RecordBatch]) -> pa.Table:
     ("rows", "sizes"), [(1, [30, 30, 30, 10]), (50, [60, 40]), (999, [100])]
 )
 def test_small_batches_are_joined_in_order(rows: int, sizes: list[int]) -> None:
-    joined = list(spark_tasks.gathered(iter(pieces(TRIPS)), rows))
+    joined = list(spark_tasks.coalesce_batches(iter(pieces(TRIPS)), rows))
     assert [batch.num_rows for batch in joined] == sizes
     assert pa.Table.from_batches(joined) == pa.Table.from_batches([TRIPS])
 
 
 def test_an_empty_partition_has_nothing_to_perturb() -> None:
-    assert list(spark_tasks.gathered(iter([]))) == []
-    assert list(spark_tasks.gathered(iter([TRIPS.slice(0, 0)]))) == []
+    assert list(spark_tasks.coalesce_batches(iter([]))) == []
+    assert list(spark_tasks.coalesce_batches(iter([TRIPS.slice(0, 0)]))) == []
 
 
 @pytest.mark.usefixtures("ungathered")

@@ -7,7 +7,7 @@ import pytest
 
 from nomadp.formats.location_files import write_estimates
 from nomadp.locations import LocationSet
-from nomadp.reports.files import read_rows
+from nomadp.reports.files import read_raw_reports
 from nomadp.sequences import Sequences
 
 WORLD = LocationSet.from_columns(["a", "b,c"], [1.5, 2], [4, 5])
@@ -19,8 +19,8 @@ SAID = {"location_set_sha256": WORLD.sha256, "level": 0.9}
 def test_whoever_reads_reports_reads_estimates(tmp_path, suffix):
     path = tmp_path / f"where.{suffix}"
     write_estimates(path, WORLD, FOUND, [0.5, 0, 2], SAID)
-    found, said = read_rows(path, WORLD)
-    assert (found.rows, said) == (FOUND, SAID)
+    found, said = read_raw_reports(path, WORLD)
+    assert (found.sequences, said) == (FOUND, SAID)
 
 
 def test_every_point_has_its_place_and_its_radius(tmp_path):

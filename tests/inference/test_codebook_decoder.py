@@ -20,7 +20,7 @@ from nomadp.inference.prior import Features, Prior
 from nomadp.mechanisms.atlas import Atlas, Codebook, PinnedCodebooks
 from nomadp.mechanisms.atlas.codebook import CodebookTable, CodewordResponse
 from nomadp.randomness import SeededRandom
-from nomadp.reports.counts import possible
+from nomadp.reports.counts import drop_impossible
 from nomadp.trajectory import TrajectorySet
 
 KM = 1e-4  # single precision
@@ -238,7 +238,7 @@ def test_reports_that_cannot_be_are_refused_or_left_out():
     reports = reported(mechanism, [book[3], missing, book[5]])
     with refused(DomainError, "impossible_reports"):
         decode(mechanism, reports)
-    left = possible(mechanism, reports)
+    left = drop_impossible(mechanism, reports)
     assert (left.ids, left.n_refused) == (("0", "2"), 1)
     assert len(decode(mechanism, left)) == 4
 

@@ -14,8 +14,8 @@ from nomadp.mechanisms.atlas import Atlas
 from nomadp.randomness import SeededRandom
 from nomadp.reports import Counts, counting, read_reports, write_simulated
 from nomadp.reports.counting import count_files
-from nomadp.reports.counts import possible
-from nomadp.reports.files import ABOUT
+from nomadp.reports.counts import drop_impossible
+from nomadp.reports.files import HEADER_NAME
 from nomadp.reports.rows import SAME_ID
 from nomadp.trajectory import TrajectorySet
 
@@ -61,7 +61,7 @@ def test_several_files_and_a_folder_are_counted_as_one(name, tmp_path):
     folder = tmp_path / "spark"
     folder.mkdir()
     write_simulated(folder / "part-0.parquet", parts[2])
-    (folder / ABOUT).write_bytes(parts[2].header.to_json())
+    (folder / HEADER_NAME).write_bytes(parts[2].header.to_json())
     paths = [tmp_path / "one.csv", tmp_path / "two.parquet", folder]
     whole = sum((Counts.of(mechanism, part) for part in parts), Counts())
     told = []
@@ -79,9 +79,9 @@ def changed(path, **columns):
 
 @pytest.mark.parametrize("alike", [False, True])
 def test_of_reports_under_one_id_the_first_counts(alike, tmp_path, monkeypatch):
-    if alike:  # numbers that tell nothing apart cost time and no report
+    if alike:  # equal hashes cost time and drop no report
         monkeypatch.setattr(
-            counting, "_number", lambda ids: np.zeros(len(ids), dtype=np.uint64)
+            counting, "_hashes_of", lambda ids: np.zeros(len(ids), dtype=np.uint64)
         )
     mechanism, path = made("atlas"), tmp_path / "reports.parquet"
     reports = reports_of(mechanism)
@@ -107,7 +107,7 @@ def test_what_cannot_be_read_is_left_out_and_counted_by_reason(tmp_path):
     changed(path, location_ids=places, number=numbers)
     found = count_files(mechanism, [path])
     assert sum(found.refused.values()) == 5 == found.counts.refused
-    read = possible(mechanism, read_reports(path, LOCATIONS, mechanism))
+    read = drop_impossible(mechanism, read_reports(path, LOCATIONS, mechanism))
     assert dict(read.refused) == dict(found.refused)
     assert Counts.of(mechanism, read) == found.counts
 
@@ -129,9 +129,9 @@ def test_a_damaged_file_is_refused(tmp_path):
 
 def test_ids_of_any_length_have_numbers_of_their_own():
     names = ["", "a", "b", "ab", "ba", "x" * 7, "x" * 8, "x" * 9, "x" * 17, "é", "a\0"]
-    found = counting._number(pa.array(names))
+    found = counting._hashes_of(pa.array(names))
     assert len(set(found.tolist())) == len(names)
-    sliced = counting._number(pa.array(["zz", *names])[1:])
+    sliced = counting._hashes_of(pa.array(["zz", *names])[1:])
     assert np.array_equal(found, sliced)
 
 

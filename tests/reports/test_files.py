@@ -14,7 +14,7 @@ from nomadp.errors import DomainError, NotPrivateError, OutputError, SchemaError
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import make_mechanism
 from nomadp.reports import files, read_reports, write_reports, write_simulated
-from nomadp.reports.files import read_rows
+from nomadp.reports.files import read_raw_reports
 from nomadp.trajectory import TrajectorySet
 
 WORLD = LocationSet.from_columns(["a", "b,c", "Z\u00fcrich"], [1, 2, 3], [4, 5, 6])
@@ -95,7 +95,7 @@ def test_nobody_calls_simulated_reports_people_s():
 def test_refuses_to_read_reports_with_other_locations(tmp_path, suffix):
     path = tmp_path / f"out.{suffix}"
     write_reports(path, made())
-    for read in (read_reports, read_rows):
+    for read in (read_reports, read_raw_reports):
         with refused(
             DomainError,
             "reports_of_other_locations",
@@ -112,8 +112,8 @@ def test_reports_that_say_nothing_of_themselves_need_somebody_who_does(tmp_path)
         read_reports(path, WORLD)
     found = read_reports(path, WORLD, EXP)
     assert (type(found), found.header.randomness) == (nomadp.SimulatedReports, "unknown")
-    rows, said = read_rows(path, WORLD)
-    assert (lists(rows.rows), said) == ([[0]], {})
+    rows, said = read_raw_reports(path, WORLD)
+    assert (lists(rows.sequences), said) == ([[0]], {})
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "\xff", '{"a": 1, "a": 2}', '{"a": NaN}'])

@@ -18,7 +18,7 @@ from nomadp.inference import decode, fit_prior
 from nomadp.mechanisms import make_mechanism
 from nomadp.randomness import KeyedRandom, SeededRandom, new_key
 from nomadp.reports import Counts, read_reports, write_reports
-from nomadp.reports.files import ABOUT
+from nomadp.reports.files import HEADER_NAME
 from nomadp.trajectory import TrajectorySet
 
 WORLD = scattered(120)
@@ -70,7 +70,7 @@ def test_reports_of_a_cluster_are_read_from_a_folder_and_counted_there(question,
     assert Counts.from_arrow(counted) == Counts.of(question, alone)
     folder = tmp_path / "reports.parquet"
     folder.mkdir()
-    (folder / ABOUT).write_bytes(alone.header.to_json())
+    (folder / HEADER_NAME).write_bytes(alone.header.to_json())
     pq.write_table(pa.Table.from_batches(pieces), folder / "part-0.parquet")
     assert read_reports(folder, WORLD) == alone
 

@@ -118,7 +118,7 @@ class SimulatedQuery:
         zones = self.oracle.partition
         groups = tuple(zones.levels())
         if self.pairs:
-            groups = pair_levels(groups, zones.apart())
+            groups = pair_levels(groups, zones.distance_classes())
         return Levels(groups, self.baseline, np.arange(self.oracle.label_count))
 
     def error(self, shares: Floats) -> float:

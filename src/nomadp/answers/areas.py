@@ -12,10 +12,10 @@ from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.oracles import FrequencyOracle
 from nomadp.zones import Zones
 
-__all__ = ["LOCATIONS", "Areas", "areas_of"]
+__all__ = ["LOCATIONS", "Areas", "resolve_areas"]
 
 LOCATIONS = "locations"
-"""As areas: every location is its own."""
+"""The rule of areas that are single locations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,25 +35,25 @@ class Areas:
         return self.locations.ids if self.zones is None else self.zones.names
 
     @property
-    def named(self) -> str:
+    def name_column(self) -> str:
         """The name of the column with the areas' names."""
         return "location_id" if self.zones is None else "zone"
 
     @property
     def centres(self) -> tuple[Floats, Floats]:
-        """Latitudes and longitudes."""
+        """Latitudes and longitudes, one for each area."""
         if self.zones is None:
             return self.locations.lat, self.locations.lng
         return self.zones.centres()
 
 
-def areas_of(
+def resolve_areas(
     mechanism: Mechanism, areas: str | Zones | GeoObject | None, default: str
 ) -> Areas:
     """The areas of a query; by default the zones of the frequency oracle, or ``default``."""
-    world = mechanism.locations
+    locations = mechanism.locations
     if is_geo(areas):
-        areas = read_zones(areas, world)
+        areas = read_zones(areas, locations)
     if not isinstance(areas, str | Zones | None):
         raise DomainError(
             "areas must be a rule such as grid:16, Zones of the same location set or a "
@@ -63,17 +63,17 @@ def areas_of(
             type=type(areas).__name__,
         )
     if isinstance(mechanism, FrequencyOracle):
-        own = mechanism.partition
+        partition = mechanism.partition
         if areas == LOCATIONS:
             raise DomainError(
-                f"areas must be {own.rule} or larger zones made of them, which is what "
+                f"areas must be {partition.rule} or larger zones made of them, which is what "
                 f"reports of {mechanism.name} contain, got locations",
                 code="locations_not_queried",
                 mechanism=mechanism.name,
-                zones=own.rule,
+                zones=partition.rule,
             )
-        if areas is None or areas == own.rule:
-            return Areas(world, own)
-        return Areas(world, zones_for(mechanism, areas))
-    chosen: Any = default if areas is None else areas
-    return Areas(world, None if chosen == LOCATIONS else zones_on(world, chosen))
+        if areas is None or areas == partition.rule:
+            return Areas(locations, partition)
+        return Areas(locations, zones_for(mechanism, areas))
+    rule: Any = default if areas is None else areas
+    return Areas(locations, None if rule == LOCATIONS else zones_on(locations, rule))

@@ -1,7 +1,7 @@
-"""The columns of an answer: texts, whole numbers, decimals, or yes and no, none to be changed.
+"""The immutable columns of an estimate: text, integers, floats or booleans.
 
-A decimal that is not known is NaN, and a yes or no that is not known is None: formats that
-have no such value leave it empty.
+An unknown float is NaN, and an unknown boolean is None. Formats without such values leave the
+cell empty.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,34 +13,43 @@ from numpy.typing import NDArray
 
 from nomadp.errors import SchemaError
 
-__all__ = ["Column", "GEOMETRY", "TRUTH", "as_columns", "from_texts", "kind_of", "plain"]
+__all__ = [
+    "Column",
+    "GEOMETRY",
+    "BOOLEAN",
+    "frozen_columns",
+    "parse_column",
+    "column_kind",
+    "python_values",
+]
 
 Column = NDArray[Any] | tuple[str, ...]
 
 GEOMETRY = "geometry"
-"""What formats with geometry call it; so no column of ours is."""
-TEXT, WHOLE, DECIMAL, TRUTH = "text", "whole", "decimal", "truth"
-DTYPES = {WHOLE: np.int64, DECIMAL: np.float64, TRUTH: np.bool_}
-_OF_NUMPY = {"i": WHOLE, "u": WHOLE, "f": DECIMAL, "b": TRUTH, "O": TRUTH}
-"""Of objects, only yes, no and None get this far."""
+"""The name of the geometry column in files and frames; other columns cannot have it."""
+TEXT, INTEGER, FLOAT, BOOLEAN = "text", "whole", "decimal", "truth"
+"""Kinds of columns. These strings are stored in files."""
+DTYPES = {INTEGER: np.int64, FLOAT: np.float64, BOOLEAN: np.bool_}
+_KIND_OF_DTYPE = {"i": INTEGER, "u": INTEGER, "f": FLOAT, "b": BOOLEAN, "O": BOOLEAN}
+"""Columns of Python objects contain only True, False and None: others are text or refused."""
 
 
-def as_columns(given: Mapping[str, Any]) -> Mapping[str, Column]:
-    """Copies that nobody can write to, of one length."""
-    found = {name: _as_column(name, values) for name, values in given.items()}
-    if not found:
+def frozen_columns(columns: Mapping[str, Any]) -> Mapping[str, Column]:
+    """Read-only copies; refused unless all columns have the same length."""
+    copies = {name: _frozen_column(name, values) for name, values in columns.items()}
+    if not copies:
         raise SchemaError("a table must have at least one column, got none", code="no_columns")
-    lengths = {len(column) for column in found.values()}
+    lengths = {len(column) for column in copies.values()}
     if len(lengths) > 1:
-        told = ", ".join(f"{name} {len(column)}" for name, column in found.items())
+        listed = ", ".join(f"{name} {len(column)}" for name, column in copies.items())
         raise SchemaError(
-            f"the columns of a table must be of one length, got {told}",
+            f"the columns of a table must be of one length, got {listed}",
             code="columns_of_unequal_length",
         )
-    return MappingProxyType(found)
+    return MappingProxyType(copies)
 
 
-def _as_column(name: Any, values: Any) -> Column:
+def _frozen_column(name: Any, values: Any) -> Column:
     if not isinstance(name, str) or not name or name == GEOMETRY:
         raise SchemaError(
             f"a column must have a name, and not {GEOMETRY}, got {name!r}",
@@ -48,48 +57,48 @@ def _as_column(name: Any, values: Any) -> Column:
         )
     if not hasattr(values, "dtype"):
         values = list(values)
-        if all(isinstance(each, str) for each in values):
-            return _texts(name, values)
+        if all(isinstance(value, str) for value in values):
+            return _text_column(name, values)
     column = np.array(values)
-    if column.ndim == 1 and column.dtype.kind == "O" and _are_truths(column.tolist()):
-        return _truths(column.tolist())
+    if column.ndim == 1 and column.dtype.kind == "O" and _are_booleans(column.tolist()):
+        return _boolean_column(column.tolist())
     if column.ndim == 1 and column.dtype.kind in "UOT":
-        return _texts(name, column.tolist())
-    if column.ndim != 1 or column.dtype.kind not in _OF_NUMPY:
+        return _text_column(name, column.tolist())
+    if column.ndim != 1 or column.dtype.kind not in _KIND_OF_DTYPE:
         raise SchemaError(
-            f"{name} must be a column of texts, numbers, or yes and no, got {column.dtype} of "
+            f"{name} must be a column of text, numbers or booleans, got {column.dtype} with "
             f"{column.ndim} dimensions",
             code="unsupported_column_type",
             column=name,
         )
-    made: NDArray[Any] = column.astype(DTYPES[_OF_NUMPY[column.dtype.kind]])
-    if made.dtype == np.float64 and np.isinf(made).any():
+    frozen: NDArray[Any] = column.astype(DTYPES[_KIND_OF_DTYPE[column.dtype.kind]])
+    if frozen.dtype == np.float64 and np.isinf(frozen).any():
         raise SchemaError(
             f"{name} must be finite, or NaN where it is not known",
             code="column_not_finite",
             column=name,
         )
-    made.flags.writeable = False
-    return made
+    frozen.flags.writeable = False
+    return frozen
 
 
-def _are_truths(values: Sequence[Any]) -> bool:
-    return bool(values) and all(each is None or each in (True, False) for each in values)
+def _are_booleans(values: Sequence[Any]) -> bool:
+    return bool(values) and all(value is None or value in (True, False) for value in values)
 
 
-def _truths(values: Sequence[Any]) -> NDArray[Any]:
-    """Of objects only where one is not known: arrays of yes and no have no place for that."""
+def _boolean_column(values: Sequence[Any]) -> NDArray[Any]:
+    """An array of booleans, or of objects if a value is None, which numpy cannot store."""
     column = np.array(values, dtype=object if None in values else np.bool_)
     column.flags.writeable = False
     return column
 
 
-def _texts(name: str, values: Sequence[Any]) -> tuple[str, ...]:
+def _text_column(name: str, values: Sequence[Any]) -> tuple[str, ...]:
     try:
         "".join(values).encode()
     except (TypeError, UnicodeEncodeError):
         raise SchemaError(
-            f"{name} must hold text, and holds something else",
+            f"{name} must contain only text",
             code="wrong_column_type",
             column=name,
             expected=TEXT,
@@ -97,28 +106,29 @@ def _texts(name: str, values: Sequence[Any]) -> tuple[str, ...]:
     return tuple(values)
 
 
-def kind_of(column: Column) -> str:
-    """One word of what a column holds; it travels with files that have only text."""
-    return TEXT if isinstance(column, tuple) else _OF_NUMPY[column.dtype.kind]
+def column_kind(column: Column) -> str:
+    """The kind of a column. Files that contain only text store it in their description."""
+    return TEXT if isinstance(column, tuple) else _KIND_OF_DTYPE[column.dtype.kind]
 
 
-def plain(column: Column) -> list[Any]:
-    """As values of Python, with None for what is not known."""
+def python_values(column: Column) -> list[Any]:
+    """The values as Python objects; None is an unknown value."""
     if isinstance(column, tuple):
         return list(column)
     values: list[Any] = column.tolist()
+    # Only NaN differs from itself.
     return [None if value != value else value for value in values]
 
 
-def from_texts(name: str, values: Sequence[Any], kind: str) -> Column:
-    """What `plain` became in a file of text or JSON."""
+def parse_column(name: str, values: Sequence[Any], kind: str) -> Column:
+    """The column of a file of text or JSON that was written from `python_values`."""
     if kind == TEXT:
-        return _texts(name, values)
-    read: Any = {WHOLE: int, DECIMAL: _decimal, TRUTH: _truth}.get(kind)
+        return _text_column(name, values)
+    parse: Any = {INTEGER: int, FLOAT: _parse_float, BOOLEAN: _parse_boolean}.get(kind)
     try:
-        if kind == TRUTH:
-            return _truths([read(value) for value in values])
-        return np.array([read(value) for value in values], dtype=DTYPES[kind])
+        if kind == BOOLEAN:
+            return _boolean_column([parse(value) for value in values])
+        return np.array([parse(value) for value in values], dtype=DTYPES[kind])
     except (TypeError, ValueError, KeyError, OverflowError):
         pass
     raise SchemaError(
@@ -129,10 +139,10 @@ def from_texts(name: str, values: Sequence[Any], kind: str) -> Column:
     )
 
 
-def _decimal(value: Any) -> float:
+def _parse_float(value: Any) -> float:
     return float("nan") if value in (None, "") else float(value)
 
 
-def _truth(value: Any) -> bool | None:
-    known = {True: True, False: False, "True": True, "False": False}
-    return None if value in (None, "") else known[value]
+def _parse_boolean(value: Any) -> bool | None:
+    booleans = {True: True, False: False, "True": True, "False": False}
+    return None if value in (None, "") else booleans[value]

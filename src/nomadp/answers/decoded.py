@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from nomadp.answers.estimate import Estimate
-from nomadp.answers.facts import LEVEL, Terms, about, missing
-from nomadp.answers.poisoning import part_poisoning
+from nomadp.answers.facts import LEVEL, Terms, estimate_facts, too_few_reports
+from nomadp.answers.poisoning import report_share_poisoning
 from nomadp.answers.significance import (
-    adjusted,
+    adjusted_p_values,
     significance_counts,
     significant_rows,
     wilson_interval,
@@ -26,12 +26,12 @@ from nomadp.sequences import Sequences
 
 __all__ = ["trajectories", "lengths", "point_rows"]
 
-TRAJECTORIES = ("tid", "seq", "location_id", "lat", "lng", "radius_km")
-EACH = (
+TRAJECTORY_COLUMNS = ("tid", "seq", "location_id", "lat", "lng", "radius_km")
+EXACT_FOR_TRAJECTORIES = (
     "exact for any share of these trajectories if the model stays fixed; refitting it may "
     "move a share further"
 )
-LENGTHS = (
+LENGTH_COLUMNS = (
     "length",
     "share",
     "std_error",
@@ -69,33 +69,36 @@ def trajectories(
     check_level(level)
     mechanism = mechanism_of(model)
     check_decodable(mechanism)
-    too_few = missing("trajectories", mechanism, model.counts, terms, TRAJECTORIES)
+    too_few = too_few_reports(
+        "trajectories", mechanism, model.counts, terms, TRAJECTORY_COLUMNS
+    )
     if too_few is not None:
         return too_few
     prior = None if model.bootstrap is None else model.bootstrap.prior
     decoders = Decoders(mechanism, prior, level)
     if reports is not None:
-        columns = _each(model, decoders, reports)
-    else:  # named by their value: counts have no ids
-        columns = _distinct(model, decoders)
-    said = {
+        columns = _report_columns(model, decoders, reports)
+    else:  # counts have no ids of reports
+        columns = _distinct_report_columns(model, decoders)
+    facts = {
         "level": level,
         "prior_effect_std": prior and prior.effect_std,
-        "poisoning_1pct": part_poisoning(EACH),
+        "poisoning_1pct": report_share_poisoning(EXACT_FOR_TRAJECTORIES),
     }
-    return Estimate("trajectories", columns, about("trajectories", model, terms, **said))
+    about = estimate_facts("trajectories", model, terms, **facts)
+    return Estimate("trajectories", columns, about)
 
 
-def _each(model: Model, decoders: Decoders, reports: AnyReports) -> dict[str, Any]:
-    found = decoders.decode(reports)
-    rows = Sequences(reports.offsets, found.locations, reports.names)
-    return {**point_rows(model, rows), "radius_km": found.radius_km}
+def _report_columns(model: Model, decoders: Decoders, reports: AnyReports) -> dict[str, Any]:
+    decoded = decoders.decode(reports)
+    points = Sequences(reports.offsets, decoded.locations, reports.names)
+    return {**point_rows(model, points), "radius_km": decoded.radius_km}
 
 
-def _distinct(model: Model, decoders: Decoders) -> dict[str, Any]:
-    """The trajectory of every distinct report."""
-    offsets, places, names = [0], [np.zeros(0, dtype=np.int64)], list[str]()
-    radius_km, often = [np.zeros(0)], [np.zeros(0, dtype=np.int64)]
+def _distinct_report_columns(model: Model, decoders: Decoders) -> dict[str, Any]:
+    """One trajectory for each distinct report, named by the report's length and value."""
+    offsets, locations, names = [0], [np.zeros(0, dtype=np.int64)], list[str]()
+    radius_km, report_counts = [np.zeros(0)], [np.zeros(0, dtype=np.int64)]
     for length, values, counts in model.counts.by_length(model.mechanism):
         law = model.mechanism.report_law(length)
         if law is None or not law.whole:
@@ -105,23 +108,24 @@ def _distinct(model: Model, decoders: Decoders) -> dict[str, Any]:
                 code="counts_of_points",
                 mechanism=model.mechanism.name,
             )
-        found = decoders.of_values(length, values, law)
-        places.append(found.locations.reshape(-1))
-        radius_km.append(found.radius_km.reshape(-1))
-        often.append(np.repeat(counts, length))
+        decoded = decoders.of_values(length, values, law)
+        locations.append(decoded.locations.reshape(-1))
+        radius_km.append(decoded.radius_km.reshape(-1))
+        report_counts.append(np.repeat(counts, length))
         names += [f"{length}-{value}" for value in values.tolist()]
         offsets += (offsets[-1] + length * np.arange(1, len(values) + 1)).tolist()
-    rows = Sequences(np.array(offsets), np.concatenate(places), tuple(names))
-    columns = point_rows(model, rows)
-    columns["radius_km"], columns["reports"] = np.concatenate(radius_km), np.concatenate(often)
+    points = Sequences(np.array(offsets), np.concatenate(locations), tuple(names))
+    columns = point_rows(model, points)
+    columns["radius_km"] = np.concatenate(radius_km)
+    columns["reports"] = np.concatenate(report_counts)
     return columns
 
 
-def point_rows(model: Model, rows: Sequences) -> dict[str, Any]:
+def point_rows(model: Model, points: Sequences) -> dict[str, Any]:
     """One row for each point: trajectory, sequence number and location."""
-    world = model.mechanism.locations
-    where = {"lat": world.lat[rows.locations], "lng": world.lng[rows.locations]}
-    return point_columns(rows, world) | where
+    public = model.mechanism.locations
+    degrees = {"lat": public.lat[points.locations], "lng": public.lng[points.locations]}
+    return point_columns(points, public) | degrees
 
 
 def lengths(
@@ -154,39 +158,42 @@ def lengths(
             code="frequency_oracle_unsupported",
             mechanism=mechanism.name,
         )
-    too_few = missing("lengths", mechanism, model.counts, terms, LENGTHS)
+    too_few = too_few_reports("lengths", mechanism, model.counts, terms, LENGTH_COLUMNS)
     if too_few is not None:
         return too_few
     columns = _length_columns(model, level)
-    said = {
+    facts = {
         "level": level,
         "significance": significance_counts(columns["significant"], level),
-        "poisoning_1pct": part_poisoning("exact: an invalid report has one length"),
+        "poisoning_1pct": report_share_poisoning("exact: an invalid report has one length"),
     }
-    return Estimate("lengths", columns, about("lengths", model, terms, **said))
+    return Estimate("lengths", columns, estimate_facts("lengths", model, terms, **facts))
 
 
 def _length_columns(model: Model, level: float) -> dict[str, Any]:
-    found = model.counts.lengths(model.mechanism)
-    if len(found) == 1:
+    reports_by_length = model.counts.lengths(model.mechanism)
+    if len(reports_by_length) == 1:
         raise DomainError(
             "lengths need reports of several lengths, got only one: this task resamples every "
             "trajectory to the same length",
             code="single_length",
         )
-    count = np.array(list(found.values()), dtype=np.float64)
+    count = np.array(list(reports_by_length.values()), dtype=np.float64)
     total, share = count.sum(), count / count.sum()
+    # Lengths are public, so the only error is that of sampling people.
     low, high = wilson_interval(share, total, level)
     baseline = np.full(len(share), 1 / len(share))
     interval = partial(wilson_interval, share, total)
     significant = significant_rows(baseline, interval, level)
     return {
-        "length": np.array(list(found), dtype=np.int64),
+        "length": np.array(list(reports_by_length), dtype=np.int64),
         "share": share,
         "std_error": np.sqrt(share * (1 - share) / total),
         "ci_low": low,
         "ci_high": high,
         "baseline": baseline,
-        "p_value": adjusted(wilson_p_values(share, total, baseline), significant, level),
+        "p_value": adjusted_p_values(
+            wilson_p_values(share, total, baseline), significant, level
+        ),
         "significant": significant,
     }

@@ -1,6 +1,7 @@
-"""What an answer says of itself, as it travels with its columns through every format.
+"""The description of an estimate, which every format stores with its columns.
 
-It is JSON: the facts of `about`, and under `TABLE` what is needed to read the columns back.
+It is JSON: the facts in `about`, and under `TABLE` the layout that is needed to read the
+columns back.
 """
 
 import json
@@ -8,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nomadp.answers.columns import kind_of
+from nomadp.answers.columns import column_kind
 from nomadp.answers.geometry import Geometry, area_column
 from nomadp.answers.shapes import Shapes
 from nomadp.errors import SchemaError
@@ -19,21 +20,21 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMAT",
     "TABLE",
-    "Parts",
-    "as_about",
+    "EstimateParts",
     "column_kinds",
     "describe",
-    "parts_of",
-    "said",
+    "estimate_parts",
+    "frozen_about",
+    "parse_description",
 ]
 
 FORMAT = 1
 TABLE = "table"
-"""The one name that `about` leaves free."""
+"""The key of the layout, which no fact in `about` can have."""
 
 
-class Parts(NamedTuple):
-    """What a `Estimate` is made of."""
+class EstimateParts(NamedTuple):
+    """The constructor arguments of `Estimate`."""
 
     kind: str
     columns: Mapping[str, Any]
@@ -41,17 +42,17 @@ class Parts(NamedTuple):
     shapes: Shapes | None
 
 
-def as_about(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A copy that nobody can change, of what JSON can say."""
+def frozen_about(facts: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A read-only copy; refused unless all facts are JSON values."""
     try:
-        copied: dict[str, Any] = json.loads(json.dumps(dict(given), allow_nan=False))
+        copied: dict[str, Any] = json.loads(json.dumps(dict(facts), allow_nan=False))
         json.dumps(copied, ensure_ascii=False).encode()
     except (TypeError, ValueError, RecursionError):
         copied = {TABLE: None}
     if TABLE in copied:
         raise SchemaError(
-            f"about must be facts that JSON can say, by names other than {TABLE}; turn others "
-            "into text first",
+            f"about must contain JSON values under names other than {TABLE}; convert other "
+            "values to text",
             code="about_not_json",
         )
     return MappingProxyType(copied)
@@ -59,68 +60,68 @@ def as_about(given: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def describe(table: "Estimate") -> bytes:
     places = table.shapes.places if table.shapes is not None else {}
-    own: dict[str, Any] = {
+    layout: dict[str, Any] = {
         "format": FORMAT,
         "kind": table.kind,
-        "columns": {name: kind_of(column) for name, column in table.columns.items()},
+        "columns": {name: column_kind(column) for name, column in table.columns.items()},
     }
     if places:
-        own["places"] = {name: list(place) for name, place in places.items()}
-    return json.dumps({**table.about, TABLE: own}, indent=2, ensure_ascii=False).encode()
+        layout["places"] = {name: list(place) for name, place in places.items()}
+    return json.dumps({**table.about, TABLE: layout}, indent=2, ensure_ascii=False).encode()
 
 
-def said(content: bytes | str | None, source: str) -> dict[str, Any]:
-    """A description as it was written, or a refusal of anything else."""
+def parse_description(content: bytes | str | None, source: str) -> dict[str, Any]:
+    """The description that `describe` wrote; refused if it is missing or malformed."""
     try:
-        found = json.loads(content or "")
-        own = found[TABLE]
-        ours = isinstance(own["kind"], str) and isinstance(own["columns"], dict)
-        ours &= isinstance(own.get("places", {}), dict)
-        number = own["format"]
+        description = json.loads(content or "")
+        layout = description[TABLE]
+        is_valid = isinstance(layout["kind"], str) and isinstance(layout["columns"], dict)
+        is_valid &= isinstance(layout.get("places", {}), dict)
+        version = layout["format"]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        ours, number = False, FORMAT
-    if not ours:
+        is_valid, version = False, FORMAT
+    if not is_valid:
         raise SchemaError(
-            f"{source} must say of what kind its answers are, as those do that Estimate.write "
-            "wrote; hand in like=ESTIMATE to read it as another one's rows",
+            f"{source} must have a description, as files of Estimate.write do; pass "
+            "like=ESTIMATE to read it with the description of another estimate",
             code="no_description",
         )
-    if number != FORMAT:
+    if version != FORMAT:
         raise SchemaError(
-            f"{source} must be of format {FORMAT}, got {str(number)[:20]}; use a newer nomadp",
+            f"{source} must be of format {FORMAT}, got {str(version)[:20]}; use a newer nomadp",
             code="unknown_table_format",
-            format=str(number)[:20],
+            format=str(version)[:20],
         )
-    return dict(found)
+    return dict(description)
 
 
-def column_kinds(found: Mapping[str, Any]) -> Mapping[str, str]:
-    kinds: Mapping[str, str] = found[TABLE]["columns"]
+def column_kinds(description: Mapping[str, Any]) -> Mapping[str, str]:
+    kinds: Mapping[str, str] = description[TABLE]["columns"]
     return kinds
 
 
-def parts_of(
-    found: Mapping[str, Any],
+def estimate_parts(
+    description: Mapping[str, Any],
     columns: Mapping[str, Any],
-    geometry: list[Geometry | None] | None = None,
-) -> Parts:
-    """Columns with their description; geometry gives the outlines of the areas they name."""
-    own = found[TABLE]
-    about = {name: value for name, value in found.items() if name != TABLE}
-    outlines = _outlines(columns, geometry)
-    places = own.get("places", {})
+    geometries: list[Geometry | None] | None = None,
+) -> EstimateParts:
+    """Columns with their description; the geometries are outlines of the areas of the rows."""
+    layout = description[TABLE]
+    about = {name: value for name, value in description.items() if name != TABLE}
+    outlines = _outlines(columns, geometries)
+    places = layout.get("places", {})
     shapes = Shapes(outlines, places) if outlines or places else None
-    return Parts(own["kind"], columns, about, shapes)
+    return EstimateParts(layout["kind"], columns, about, shapes)
 
 
 def _outlines(
-    columns: Mapping[str, Any], geometry: list[Geometry | None] | None
+    columns: Mapping[str, Any], geometries: list[Geometry | None] | None
 ) -> dict[str, Any]:
-    area = area_column(columns)
-    if geometry is None or area is None:
+    column = area_column(columns)
+    if geometries is None or column is None:
         return {}
     return {
-        str(name): [each.coordinates] if each.kind == "Polygon" else each.coordinates
-        for name, each in zip(columns[area], geometry, strict=True)
-        if each is not None and each.kind in ("Polygon", "MultiPolygon")
+        str(name): [area.coordinates] if area.kind == "Polygon" else area.coordinates
+        for name, area in zip(columns[column], geometries, strict=True)
+        if area is not None and area.kind in ("Polygon", "MultiPolygon")
     }

@@ -1,7 +1,7 @@
 """The result of a query: a small immutable table that opens in every tool.
 
-It subclasses no frame. It streams itself to whatever reads Arrow, and converts to frames and
-files that say how it was made.
+It is not a subclass of a data frame. It streams itself to any library that reads Arrow, and
+converts to frames and files that include the facts in ``about``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nomadp.answers.columns import Column, as_columns
-from nomadp.answers.description import as_about
+from nomadp.answers.columns import Column, frozen_columns
+from nomadp.answers.description import frozen_about
 from nomadp.answers.estimate_files import flowmap_writes, read, table_writes
 from nomadp.answers.frames import from_arrow, to_arrow, to_geopandas, to_pandas, to_polars
 from nomadp.answers.geometry import value_column
@@ -59,8 +59,8 @@ class Estimate:
                 f"{str(self.kind)[:80]}",
                 code="unknown_answer_kind",
             )
-        object.__setattr__(self, "columns", as_columns(self.columns))
-        object.__setattr__(self, "about", as_about(self.about))
+        object.__setattr__(self, "columns", frozen_columns(self.columns))
+        object.__setattr__(self, "about", frozen_about(self.about))
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
@@ -69,8 +69,8 @@ class Estimate:
         try:
             return self.columns[name]
         except KeyError:
-            known = ", ".join(self.columns)
-            raise KeyError(f"{self.kind} have the columns {known}, not {name}") from None
+            names = ", ".join(self.columns)
+            raise KeyError(f"{self.kind} have the columns {names}, not {name}") from None
 
     @cached_property
     def decimals(self) -> int | None:
@@ -78,11 +78,11 @@ class Estimate:
         return decimals_of(self.columns)
 
     def __repr__(self) -> str:
-        facts = [f"{key}={self.about[key]}" for key in _SHOWN if key in self.about]
+        facts = [f"{key}={self.about[key]}" for key in _REPR_FACTS if key in self.about]
         return f"Estimate({', '.join([self.kind, f'{len(self)} rows', *facts])})"
 
     def _repr_html_(self) -> str:
-        from nomadp.answers.notebook import notebook_html  # draws, which few need
+        from nomadp.answers.notebook import notebook_html  # slow to import
 
         return notebook_html(self)
 
@@ -144,18 +144,20 @@ class Estimate:
         if ("rank" not in self.columns and "origin" not in self.columns) or not len(self):
             return self
         when = self.columns.get("when", ("",) * len(self))
-        groups = {name: k for k, name in enumerate(dict.fromkeys(when))}
-        group = np.array([groups[name] for name in when])
+        group_of = {name: k for k, name in enumerate(dict.fromkeys(when))}
+        group = np.array([group_of[name] for name in when])
         order = np.lexsort((-np.asarray(self[value]), group))
         return self.rows(order.tolist())
 
     def rows(self, at: Sequence[int]) -> "Estimate":
         """The rows at these positions, in this order."""
-        picked: dict[str, Column] = {
-            name: tuple(each[k] for k in at) if isinstance(each, tuple) else each[list(at)]
-            for name, each in self.columns.items()
+        columns: dict[str, Column] = {
+            name: tuple(column[k] for k in at)
+            if isinstance(column, tuple)
+            else column[list(at)]
+            for name, column in self.columns.items()
         }
-        return Estimate(self.kind, picked, self.about, self.shapes)
+        return Estimate(self.kind, columns, self.about, self.shapes)
 
 
-_SHOWN = ("epsilon", "mechanism", "reports")
+_REPR_FACTS = ("epsilon", "mechanism", "reports")

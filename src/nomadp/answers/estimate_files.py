@@ -1,7 +1,7 @@
-"""Files of answers: CSV, Parquet, GeoParquet 1.1, GeoJSON, and what flowmap.blue reads.
+"""Files of estimates: CSV, Parquet, GeoParquet 1.1, GeoJSON, and the format of flowmap.blue.
 
-Each says how it was made: inside Parquet and GeoJSON, beside CSV. Outlines of areas stand only
-where there is geometry. A file is written whole or not at all.
+Every file has a description: inside Parquet and GeoJSON, in a separate file beside CSV. Only
+files with geometry contain the outlines of areas. A file is written completely or not at all.
 """
 
 import csv
@@ -11,10 +11,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nomadp.answers.columns import from_texts, plain
-from nomadp.answers.description import Parts, column_kinds, describe, parts_of, said
+from nomadp.answers.columns import parse_column, python_values
+from nomadp.answers.description import (
+    EstimateParts,
+    column_kinds,
+    describe,
+    estimate_parts,
+    parse_description,
+)
 from nomadp.answers.frames import from_arrow, to_arrow
-from nomadp.answers.geometry import Geometry, geometries
+from nomadp.answers.geometry import Geometry, combined_rows, geometries
 from nomadp.characters import spreadsheet_safe
 from nomadp.errors import SchemaError
 from nomadp.formats.atomic import Write
@@ -29,8 +35,8 @@ __all__ = ["SUFFIXES", "flowmap_writes", "read", "table_writes"]
 
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".geoparquet", ".geojson")
 GEOJSON = ".geojson"
-MEMBER = "nomadp"
-"""Of a feature collection: where the description stands."""
+DESCRIPTION_MEMBER = "nomadp"
+"""The member of a feature collection that contains the description."""
 
 
 def table_writes(
@@ -40,87 +46,96 @@ def table_writes(
     geometry: bool | None = None,
     for_spreadsheets: bool = False,
 ) -> dict[Path, Write]:
-    """The files of a table, as ``path`` ends, to be written together.
+    """The files to write together for a table; the suffix of ``path`` chooses the format.
 
-    ``geometry`` adds it to Parquet, and is there by nature in others. ``for_spreadsheets`` puts
-    an apostrophe before text in CSV that a spreadsheet would take for a formula.
+    ``geometry`` adds geometry to .parquet; the other formats either always or never have it.
+    ``for_spreadsheets`` puts an apostrophe before text in CSV that a spreadsheet would evaluate
+    as a formula.
     """
-    found = file_path(path, SUFFIXES)
-    by_nature = found.suffix in (GEOJSON, ".geoparquet")
-    if geometry is not None and geometry != by_nature and found.suffix != ".parquet":
+    target = file_path(path, SUFFIXES)
+    is_spatial = target.suffix in (GEOJSON, ".geoparquet")
+    if geometry is not None and geometry != is_spatial and target.suffix != ".parquet":
         raise SchemaError(
-            f"{found} has {'a' if by_nature else 'no place for a'} geometry by its nature; "
-            "only .parquet leaves the choice",
+            f"{target} {'always has a' if is_spatial else 'cannot have a'} geometry; it is "
+            "optional only in .parquet",
             code="geometry_not_optional",
-            by_nature=by_nature,
+            by_nature=is_spatial,
         )
-    if is_parquet(found):
-        made = to_arrow(table, geometry=bool(geometry) or by_nature)
-        return {found: lambda part: _write_parquet(part, made)}
-    if by_nature:
-        rows = _features(table, geometries(table))
-        more = {MEMBER: json.loads(describe(table))}
-        return {found: lambda part: write_features(part, rows, more)}
-    columns = {name: plain(each) for name, each in table.columns.items()}
-    return _csv_writes({found: _safe(columns) if for_spreadsheets else columns}, table)
+    if is_parquet(target):
+        arrow = to_arrow(table, geometry=bool(geometry) or is_spatial)
+        return {target: lambda part: _write_parquet(part, arrow)}
+    if is_spatial:
+        features = _features(table, geometries(table))
+        members = {DESCRIPTION_MEMBER: json.loads(describe(table))}
+        return {target: lambda part: write_features(part, features, members)}
+    columns = {name: python_values(column) for name, column in table.columns.items()}
+    return _csv_writes(
+        {target: _without_formulas(columns) if for_spreadsheets else columns}, table
+    )
 
 
-def _safe(columns: dict[str, Any]) -> dict[str, Any]:
-    """The same columns, without text that a spreadsheet would work out."""
+def _without_formulas(columns: dict[str, Any]) -> dict[str, Any]:
+    """The same columns, without text that a spreadsheet would evaluate."""
     return {
-        name: [spreadsheet_safe(cell) if isinstance(cell, str) else cell for cell in each]
-        for name, each in columns.items()
+        name: [spreadsheet_safe(cell) if isinstance(cell, str) else cell for cell in column]
+        for name, column in columns.items()
     }
 
 
 def _csv_writes(files: dict[Path, dict[str, Any]], table: "Estimate") -> dict[Path, Write]:
-    """Tables whose description stands beside the first of them."""
-    # First: a table never stands without saying how it was made.
-    about = beside(next(iter(files)))
-    writes: dict[Path, Write] = {about: lambda part: part.write_bytes(describe(table) + b"\n")}
-    for path, column in files.items():
-        writes[path] = lambda part, column=column: write_table(part, column)  # type: ignore[misc]
+    """Files of CSV, and one description beside the first of them."""
+    # The description is written first, so that no table ever exists without it.
+    sidecar = beside(next(iter(files)))
+    writes: dict[Path, Write] = {
+        sidecar: lambda part: part.write_bytes(describe(table) + b"\n")
+    }
+    for path, columns in files.items():
+        # The default argument binds this iteration's columns, not those of the last one.
+        writes[path] = lambda part, columns=columns: write_table(part, columns)  # type: ignore[misc]
     return writes
 
 
-def _write_parquet(path: Path, made: Any) -> None:
+def _write_parquet(path: Path, table: Any) -> None:
     import pyarrow.parquet as pq
 
-    pq.write_table(made, path)
+    pq.write_table(table, path)
 
 
-def _features(table: "Estimate", found: list[Geometry | None]) -> Iterator[Any]:
-    columns = {name: plain(each) for name, each in table.columns.items()}
-    for row, each in enumerate(found):
-        place = each and {"type": each.kind, "coordinates": each.coordinates}
-        named = {name: values[row] for name, values in columns.items()}
-        yield {"type": "Feature", "geometry": place, "properties": named}
+def _features(table: "Estimate", shapes: list[Geometry | None]) -> Iterator[Any]:
+    columns = {name: python_values(column) for name, column in table.columns.items()}
+    for row, shape in enumerate(shapes):
+        geometry = shape and {"type": shape.kind, "coordinates": shape.coordinates}
+        properties = {name: values[row] for name, values in columns.items()}
+        yield {"type": "Feature", "geometry": geometry, "properties": properties}
 
 
 def flowmap_writes(
     path: AnyPath, table: "Estimate", *, for_spreadsheets: bool = False
 ) -> dict[Path, Write]:
-    """`origin,dest,count` as flowmap.blue reads it, and its locations in a file beside.
+    """`origin,dest,count` for flowmap.blue, and the locations in a second file beside it.
 
-    Shares become estimated trips of those who reported; flows of none are left out.
+    Counts are estimated trips of the people who reported, at all times of day combined. Flows
+    of no trips are left out.
     """
-    found = file_path(path, (".csv",))
-    needed = {"origin", "destination", "flow"}
-    if not needed <= table.columns.keys() or table.shapes is None or not table.shapes.places:
+    target = file_path(path, (".csv",))
+    required = {"origin", "destination", "flow"}
+    if not required <= table.columns.keys() or table.shapes is None or not table.shapes.places:
         raise SchemaError(
-            f"a flow map needs the columns {', '.join(sorted(needed))} and the places of its "
-            f"areas, got {table.kind} without; ask for flows",
+            f"a flow map needs the columns {', '.join(sorted(required))} and the places of its "
+            f"areas, got {table.kind} without them; query flows",
             code="not_flows",
             answer=table.kind,
         )
+    combined = combined_rows(table.columns)
     flow = table["flow"]
-    trips = table.about.get("reports") if flow.sum() <= 1 + 1e-6 else None
-    counts = [round(float(each) * (trips or 1), 3) for each in flow]
-    there = [row for row, count in enumerate(counts) if count > 0]
+    # Flows that add up to more than 1 are counts already.
+    n_trips = table.about.get("reports") if flow[combined].sum() <= 1 + 1e-6 else None
+    counts = {int(row): round(float(flow[row]) * (n_trips or 1), 3) for row in combined}
+    nonzero = [row for row, count in counts.items() if count > 0]
     flows = {
-        "origin": [table["origin"][row] for row in there],
-        "dest": [table["destination"][row] for row in there],
-        "count": [counts[row] for row in there],
+        "origin": [table["origin"][row] for row in nonzero],
+        "dest": [table["destination"][row] for row in nonzero],
+        "count": [counts[row] for row in nonzero],
     }
     places = table.shapes.places
     locations = {
@@ -129,28 +144,28 @@ def flowmap_writes(
         "lat": [lat for lat, _ in places.values()],
         "lon": [lng for _, lng in places.values()],
     }
-    made: dict[Path, dict[str, Any]]
-    made = {found: flows, found.with_suffix(".locations.csv"): locations}
+    files: dict[Path, dict[str, Any]]
+    files = {target: flows, target.with_suffix(".locations.csv"): locations}
     if for_spreadsheets:
-        made = {each: _safe(columns) for each, columns in made.items()}
-    return _csv_writes(made, table)
+        files = {file: _without_formulas(columns) for file, columns in files.items()}
+    return _csv_writes(files, table)
 
 
-def read(path: AnyPath, like: "Estimate | None") -> Parts:
-    """What `write` wrote; ``like`` describes a file that says nothing of itself."""
-    found = file_path(path, SUFFIXES)
-    check_readable(found)
-    if is_parquet(found):
-        return _read_parquet(found, like)
-    if found.name.endswith(GEOJSON):
-        return _read_geojson(found, like)
-    about = beside(found)
-    content = describe(like) if like else about.read_bytes() if about.exists() else None
-    description = said(content, str(found))
-    return parts_of(description, _read_csv(found, column_kinds(description)))
+def read(path: AnyPath, like: "Estimate | None") -> EstimateParts:
+    """The parts of a written estimate; ``like`` replaces the description of the file."""
+    source = file_path(path, SUFFIXES)
+    check_readable(source)
+    if is_parquet(source):
+        return _read_parquet(source, like)
+    if source.name.endswith(GEOJSON):
+        return _read_geojson(source, like)
+    sidecar = beside(source)
+    content = describe(like) if like else sidecar.read_bytes() if sidecar.exists() else None
+    description = parse_description(content, str(source))
+    return estimate_parts(description, _read_csv(source, column_kinds(description)))
 
 
-def _read_parquet(path: Path, like: "Estimate | None") -> Parts:
+def _read_parquet(path: Path, like: "Estimate | None") -> EstimateParts:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -158,33 +173,34 @@ def _read_parquet(path: Path, like: "Estimate | None") -> Parts:
 
     try:
         with pq.ParquetFile(path) as file:
-            found = whole_table(path, file, file.schema_arrow.names)
+            table = whole_table(path, file, file.schema_arrow.names)
     except (pa.ArrowException, OSError) as error:
         raise SchemaError(
-            f"{path} must be a Parquet file, and is damaged or not", code="not_parquet"
+            f"{path} must be a Parquet file, but is damaged or has another format",
+            code="not_parquet",
         ) from error
-    return from_arrow(found, like)
+    return from_arrow(table, like)
 
 
-def _read_geojson(path: Path, like: "Estimate | None") -> Parts:
+def _read_geojson(path: Path, like: "Estimate | None") -> EstimateParts:
     content = collection(path)
-    about = describe(like).decode() if like else json.dumps(content.get(MEMBER))
-    description = said(about, str(path))
-    listed = content.get("features")
-    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+    text = describe(like).decode() if like else json.dumps(content.get(DESCRIPTION_MEMBER))
+    description = parse_description(text, str(path))
+    features = content.get("features")
+    if not isinstance(features, list) or not all(isinstance(one, dict) for one in features):
         raise SchemaError(
             f"{path} must have a list of features, and has none", code="no_feature_list"
         )
-    rows = [each.get("properties") or {} for each in listed]
+    rows = [feature.get("properties") or {} for feature in features]
     columns = {
-        name: from_texts(name, [row.get(name) for row in rows], kind)
+        name: parse_column(name, [row.get(name) for row in rows], kind)
         for name, kind in column_kinds(description).items()
     }
-    place = [each.get("geometry") for each in listed]
-    return parts_of(
+    shapes = [feature.get("geometry") for feature in features]
+    return estimate_parts(
         description,
         columns,
-        [each and Geometry(each.get("type"), each.get("coordinates")) for each in place],
+        [shape and Geometry(shape.get("type"), shape.get("coordinates")) for shape in shapes],
     )
 
 
@@ -201,9 +217,9 @@ def _read_csv(path: Path, kinds: Any) -> dict[str, Any]:
             "its description names, and is not",
             code="malformed_table",
         )
-    at = {name: header.index(name) for name in kinds}
+    position = {name: header.index(name) for name in kinds}
     return {
-        name: from_texts(name, [row[at[name]] for row in rows], kind)
+        name: parse_column(name, [row[position[name]] for row in rows], kind)
         for name, kind in kinds.items()
     }
 

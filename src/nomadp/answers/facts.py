@@ -1,4 +1,4 @@
-"""The facts that every estimate carries: privacy, number of reports, reliability."""
+"""The facts that every estimate contains: privacy, number of reports, reliability."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from nomadp.inference.model import Model
 from nomadp.mechanisms import Mechanism
 from nomadp.reports.counts import Counts
 
-__all__ = ["LEVEL", "Terms", "about", "missing"]
+__all__ = ["LEVEL", "Terms", "estimate_facts", "too_few_reports"]
 
 LEVEL = 0.9
 """The default confidence level of intervals."""
@@ -22,7 +22,7 @@ LEVEL = 0.9
 class Terms:
     """The terms of a collection: the minimum batch size and the id of its task.
 
-    Of fewer reports than ``min_batch_size``, an estimate only says how many are missing.
+    With fewer reports than ``min_batch_size``, an estimate says only how many are missing.
     """
 
     min_batch_size: int = 1
@@ -37,33 +37,33 @@ class Terms:
             )
 
 
-def missing(
+def too_few_reports(
     kind: str, mechanism: Mechanism, counts: Counts, terms: Terms, columns: Sequence[str]
 ) -> Estimate | None:
     """An estimate without rows if there are too few reports; None if there are enough."""
-    short = terms.min_batch_size - counts.reports(mechanism)
-    if short <= 0:
+    missing = terms.min_batch_size - counts.reports(mechanism)
+    if missing <= 0:
         return None
-    said = {"kind": kind, **_made(mechanism), **_terms(terms), "missing": short}
-    return Estimate(kind, {name: [] for name in columns}, said)
+    facts = {"kind": kind, **_mechanism_facts(mechanism), **_collection_facts(terms)}
+    return Estimate(kind, {name: [] for name in columns}, {**facts, "missing": missing})
 
 
-def about(kind: str, model: Model, terms: Terms, **more: Any) -> dict[str, Any]:
-    """The facts of an estimate."""
+def estimate_facts(kind: str, model: Model, terms: Terms, **facts: Any) -> dict[str, Any]:
+    """The facts about any estimate, and ``facts`` about this kind of estimate."""
     return {
         "kind": kind,
-        **_made(model.mechanism),
-        **_terms(terms),
+        **_mechanism_facts(model.mechanism),
+        **_collection_facts(terms),
         "missing": 0,
         "reports": model.reports,
         "refused": model.counts.refused,
         "counts_sha256": model.counts.sha256,
         "invalid_reports_at_least": invalid_reports_at_least(model),
-        **more,
+        **facts,
     }
 
 
-def _made(mechanism: Mechanism) -> dict[str, Any]:
+def _mechanism_facts(mechanism: Mechanism) -> dict[str, Any]:
     return {
         "epsilon": str(mechanism.epsilon),
         "mechanism": mechanism.name,
@@ -74,7 +74,7 @@ def _made(mechanism: Mechanism) -> dict[str, Any]:
     }
 
 
-def _terms(terms: Terms) -> dict[str, Any]:
+def _collection_facts(terms: Terms) -> dict[str, Any]:
     return {
         "task": terms.task,
         "suppression": {

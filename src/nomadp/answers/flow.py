@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from nomadp.answers.areas import areas_of
+from nomadp.answers.areas import resolve_areas
 from nomadp.answers.estimate import Estimate
-from nomadp.answers.facts import LEVEL, Terms, about, missing
-from nomadp.answers.place import oracle_poisoning, with_times
+from nomadp.answers.facts import LEVEL, Terms, estimate_facts, too_few_reports
+from nomadp.answers.place import combined_and_timed, timed_oracle_poisoning
 from nomadp.answers.poisoning import fit_poisoning
 from nomadp.answers.shapes import shapes_of
-from nomadp.answers.share_columns import ShareColumns, withheld_for
+from nomadp.answers.share_columns import ShareColumns, reason_without_intervals
 from nomadp.errors import DomainError
 from nomadp.formats.zone_files import GeoObject
 from nomadp.inference.estimate import check_level
@@ -61,24 +61,24 @@ def flows(
     """
     check_level(level)
     mechanism = mechanism_of(model)
-    zones = _required(areas_of(mechanism, areas, GRID).zones)
-    too_few = missing("flows", mechanism, model.counts, terms, COLUMNS)
+    zones = _checked_zones(resolve_areas(mechanism, areas, GRID).zones)
+    too_few = too_few_reports("flows", mechanism, model.counts, terms, COLUMNS)
     if too_few is not None:
         return too_few
-    estimates = _estimates(model, zones, level)
+    estimates = _share_columns(model, zones, level)
     shares, timed = estimates.shares, estimates.timed
     columns = _columns(mechanism, zones, estimates)
-    said = {
+    facts = {
         "areas": zones.rule,
         "shrinkage_weight": shares.shrinkage_weight,
         **estimates.reliability,
+        "poisoning_1pct": flow_poisoning(model, zones, shares, timed=timed),
     }
-    said["poisoning_1pct"] = flow_poisoning(model, zones, shares, timed=timed)
-    facts = about("flows", model, terms, **said)
-    return Estimate("flows", columns, facts, shapes_of(zones))
+    about = estimate_facts("flows", model, terms, **facts)
+    return Estimate("flows", columns, about, shapes_of(zones))
 
 
-def _required(zones: Zones | None) -> Zones:
+def _checked_zones(zones: Zones | None) -> Zones:
     if zones is None:
         raise DomainError(
             "areas of flows must be grid:N, h3:R or zones, got locations",
@@ -87,10 +87,10 @@ def _required(zones: Zones | None) -> Zones:
     return zones
 
 
-def _estimates(model: Model, zones: Zones, level: float) -> ShareColumns:
+def _share_columns(model: Model, zones: Zones, level: float) -> ShareColumns:
     mechanism, shares = model.mechanism, flow_shares(model, zones)
     if not isinstance(mechanism, FrequencyOracle):
-        withheld = withheld_for(flow_tally(model, zones)[0])
+        withheld = reason_without_intervals(flow_tally(model, zones)[0])
         return ShareColumns(shares, None, level, withheld)
     timed = None
     if mechanism.slots:
@@ -99,15 +99,16 @@ def _estimates(model: Model, zones: Zones, level: float) -> ShareColumns:
 
 
 def _columns(mechanism: Mechanism, zones: Zones, estimates: ShareColumns) -> dict[str, Any]:
+    # Rows are sorted by origin, then by destination, like the shares of flows.
     names = {
         "origin": [name for name in zones.names for _ in zones.names],
         "destination": list(zones.names) * len(zones),
     }
-    columns: dict[str, Any] = {**names, **estimates.numbers(estimates.shares, "flow")}
+    columns: dict[str, Any] = {**names, **estimates.value_columns(estimates.shares, "flow")}
     if isinstance(mechanism, FrequencyOracle) and estimates.timed is not None:
-        timed = {**names, **estimates.numbers(estimates.timed, "flow")}
-        columns = with_times(mechanism, columns, timed)
-    return {**columns, **estimates.tests}
+        timed = {**names, **estimates.value_columns(estimates.timed, "flow")}
+        columns = combined_and_timed(mechanism, columns, timed)
+    return {**columns, **estimates.significance_columns}
 
 
 def flow_poisoning(
@@ -116,7 +117,7 @@ def flow_poisoning(
     """How far 1 % of invalid reports can move any flow, combined or at one time of day."""
     mechanism = model.mechanism
     if isinstance(mechanism, FrequencyOracle):
-        return oracle_poisoning(mechanism, label_pairs(mechanism, zones), shares, timed)
+        return timed_oracle_poisoning(mechanism, label_pairs(mechanism, zones), shares, timed)
     return fit_poisoning(
         model, flow_tally(model, zones), len(shares.values), shares.shrinkage_weight
     )

@@ -1,4 +1,4 @@
-"""Where a place is on a flat map."""
+"""The projection of a map: from degrees to pixels, and back."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,22 +11,24 @@ __all__ = ["WIDTH", "Frame"]
 
 WIDTH = 960.0
 MARGIN = 34.0
-NICE_KM = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-BAR = 80.0
+BAR_KM = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+BAR_MIN_PX = 80.0
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """From degrees to points of a picture `WIDTH` wide, true to scale in the middle."""
+    """An equirectangular projection onto `WIDTH` pixels, true to scale at its middle."""
 
     middle: tuple[float, float]
     scale: float
+    """Pixels in one degree of latitude."""
     height: float
 
     @classmethod
     def around(cls, lng: Floats, lat: Floats) -> "Frame":
         south, north = float(lat.min()), float(lat.max())
         west, east = float(lng.min()), float(lng.max())
+        # A degree of longitude is shorter than one of latitude by this factor.
         shrink = np.cos(np.radians((south + north) / 2))
         wide = max((east - west) * shrink, (north - south) / 3, 1e-4)
         high = max(north - south, wide / 3)
@@ -35,26 +37,26 @@ class Frame:
         scale = min(scale, (height - 2 * MARGIN) / high)
         return cls(((west + east) / 2, (south + north) / 2), float(scale), float(height))
 
-    def at(self, place: Any) -> Floats:
-        """Of (n, 2) longitudes and latitudes."""
+    def project(self, place: Any) -> Floats:
+        """Pixels (n, 2) from longitudes and latitudes (n, 2)."""
         lng, lat = np.asarray(place, dtype=np.float64).T
-        turn = (lng - self.middle[0] + 180.0) % 360.0 - 180.0
-        x = WIDTH / 2 + turn * np.cos(np.radians(self.middle[1])) * self.scale
+        # From -180 to 180 degrees east of the middle, also across the date line.
+        east = (lng - self.middle[0] + 180.0) % 360.0 - 180.0
+        x = WIDTH / 2 + east * np.cos(np.radians(self.middle[1])) * self.scale
         return np.stack([x, self.height / 2 - (lat - self.middle[1]) * self.scale], axis=-1)
 
-    def degrees(self, points: Any) -> Floats:
-        """The other way: (n, 2) longitudes and latitudes; beyond 180 across the date line."""
+    def unproject(self, points: Any) -> Floats:
+        """The inverse of `project`; longitudes exceed 180 across the date line."""
         x, y = np.asarray(points, dtype=np.float64).T
-        turn = (x - WIDTH / 2) / (np.cos(np.radians(self.middle[1])) * self.scale)
+        east = (x - WIDTH / 2) / (np.cos(np.radians(self.middle[1])) * self.scale)
         lat = self.middle[1] + (self.height / 2 - y) / self.scale
-        return np.stack([self.middle[0] + turn, lat], axis=-1)
+        return np.stack([self.middle[0] + east, lat], axis=-1)
 
     @property
-    def km(self) -> float:
-        """How long a kilometre is."""
+    def px_per_km(self) -> float:
         return self.scale / DEGREE_KM
 
     @property
-    def bar_km(self) -> float:
-        """What a bar of scale stands for: a round number, and not too short to see."""
-        return next((each for each in NICE_KM if each * self.km > BAR), NICE_KM[-1])
+    def scale_bar_km(self) -> float:
+        """The length of the scale bar: the first round number that is long enough to see."""
+        return next((km for km in BAR_KM if km * self.px_per_km > BAR_MIN_PX), BAR_KM[-1])

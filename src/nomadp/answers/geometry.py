@@ -1,7 +1,8 @@
-"""The geometry of an answer's rows: points, outlines of areas, lines of flows.
+"""The geometry of the rows of an estimate: points, outlines of areas, lines of flows.
 
-A row may have none: a trip that stays within its area has no line, and the rest of a city that
-lies outside all areas no outline. Longitude stands before latitude here, and only here.
+A row may have no geometry: a trip within one area has no line, and the part of a city outside
+all areas has no outline. Positions have longitude first here, as in GeoJSON and WKB; columns
+and places have latitude first.
 """
 
 import struct
@@ -20,7 +21,8 @@ __all__ = [
     "AREAS",
     "Geometry",
     "area_column",
-    "bounds",
+    "bounding_box",
+    "combined_rows",
     "from_wkb",
     "geometries",
     "to_wkb",
@@ -28,12 +30,12 @@ __all__ = [
 ]
 
 AREAS = ("location_id", "zone", "area", "cell", "tile_id")
-"""Columns that name where a row is, the first that a table has."""
+"""Possible names of the column of areas; the first one that a table has counts."""
 WKB_KINDS = {"Point": 1, "LineString": 2, "Polygon": 3, "MultiPolygon": 6}
 
 
 class Geometry(NamedTuple):
-    """As in GeoJSON: the kind, and positions nested as that kind wants."""
+    """The type and the nested coordinates of a GeoJSON geometry."""
 
     kind: str
     coordinates: Any
@@ -47,8 +49,14 @@ def area_column(columns: Mapping[str, Any]) -> str | None:
     return next((name for name in AREAS if name in columns), None)
 
 
+def combined_rows(columns: Mapping[str, Any]) -> Any:
+    """The rows of all times of day combined, without those of single times."""
+    rows = np.arange(len(next(iter(columns.values()), ())))
+    return rows[np.array(columns["when"]) == "any"] if "when" in columns else rows
+
+
 def geometries(table: "Estimate") -> list[Geometry | None]:
-    """One for each row, all lines, all areas or all points; refused if nothing says where."""
+    """The geometry of each row: all lines, all areas or all points."""
     columns, shapes = table.columns, table.shapes
     area = area_column(columns)
     if shapes is not None and {"origin", "destination"} <= columns.keys():
@@ -60,8 +68,8 @@ def geometries(table: "Estimate") -> list[Geometry | None]:
         rows = zip(columns["lng"], columns["lat"], strict=True)
         return [_point(float(lng), float(lat)) for lng, lat in rows]
     raise SchemaError(
-        f"{table.kind} must say where they are to have a geometry, by lat and lng or by "
-        "shapes, and do not; write them as .csv or .parquet",
+        f"{table.kind} have no geometry, because they have neither lat and lng nor shapes; "
+        "write them as .csv or .parquet",
         code="no_geometry",
         answer=table.kind,
     )
@@ -87,41 +95,43 @@ def _area(outline: Any) -> Geometry | None:
     return Geometry("MultiPolygon", polygons)
 
 
-def bounds(found: Sequence[Geometry | None]) -> list[float] | None:
-    """West, south, east, north; None if there is nothing."""
+def bounding_box(shapes: Sequence[Geometry | None]) -> list[float] | None:
+    """West, south, east and north; None without any positions."""
     depth = {"Point": 0, "LineString": 1, "Polygon": 2, "MultiPolygon": 3}
-    places: list[Any] = []
-    for each in filter(None, found):
-        positions = [each.coordinates]
-        for _ in range(depth[each.kind]):
+    all_positions: list[Any] = []
+    for shape in filter(None, shapes):
+        positions = [shape.coordinates]
+        for _ in range(depth[shape.kind]):
             positions = list(chain.from_iterable(positions))
-        places += positions
-    if not places:
+        all_positions += positions
+    if not all_positions:
         return None
-    corner = np.array(places, dtype=np.float64)
-    return [*corner.min(axis=0).tolist(), *corner.max(axis=0).tolist()]
+    degrees = np.array(all_positions, dtype=np.float64)
+    return [*degrees.min(axis=0).tolist(), *degrees.max(axis=0).tolist()]
 
 
 def to_wkb(geometry: Geometry) -> bytes:
-    """Little-endian, as ISO 13249 has it."""
-    kind, place = geometry
+    """Little-endian well-known binary (ISO 13249-3)."""
+    kind, coordinates = geometry
     head = struct.pack("<BI", 1, WKB_KINDS[kind])
     if kind == "Point":
-        return head + struct.pack("<dd", *place)
+        return head + struct.pack("<dd", *coordinates)
     if kind == "LineString":
-        return head + _positions(place)
+        return head + _positions(coordinates)
     if kind == "Polygon":
-        return head + struct.pack("<I", len(place)) + b"".join(map(_positions, place))
-    parts = [to_wkb(Geometry("Polygon", polygon)) for polygon in place]
+        return (
+            head + struct.pack("<I", len(coordinates)) + b"".join(map(_positions, coordinates))
+        )
+    parts = [to_wkb(Geometry("Polygon", polygon)) for polygon in coordinates]
     return head + struct.pack("<I", len(parts)) + b"".join(parts)
 
 
-def _positions(place: Any) -> bytes:
-    return struct.pack("<I", len(place)) + np.array(place, dtype="<f8").tobytes()
+def _positions(line: Any) -> bytes:
+    return struct.pack("<I", len(line)) + np.array(line, dtype="<f8").tobytes()
 
 
 def from_wkb(value: bytes) -> Geometry | None:
-    """Outlines of any byte order; other kinds are None, since columns say the same."""
+    """The outline of an area; None for points and lines, which columns contain."""
     try:
         return _read_area(value, 0)[0]
     except (struct.error, ValueError, KeyError, IndexError):
@@ -132,6 +142,7 @@ def from_wkb(value: bytes) -> Geometry | None:
 
 
 def _read_area(value: bytes, start: int) -> tuple[Geometry | None, int]:
+    """The geometry that starts at an offset, and the offset of its end."""
     order = {0: ">", 1: "<"}[value[start]]
     kind, count = struct.unpack_from(f"{order}II", value, start + 1)
     at, parts = start + 9, []

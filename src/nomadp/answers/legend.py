@@ -5,12 +5,12 @@ from html import escape
 from nomadp.answers.numbers import PERCENT, percent
 from nomadp.answers.scene import Scene
 from nomadp.answers.steps import HATCHED, UNKNOWN
-from nomadp.answers.svg import dashes, hatch
+from nomadp.answers.svg import dash_attribute, hatch_pattern
 from nomadp.theme import theme
 
-__all__ = ["WORDS", "legend"]
+__all__ = ["CERTAINTY_LABELS", "legend"]
 
-WORDS = {
+CERTAINTY_LABELS = {
     "certain": "interval within one shade",
     "fair": "within two shades",
     "unsure": "wider",
@@ -20,50 +20,52 @@ CELL, ROW = 56, 17
 
 
 def legend(scene: Scene, key: str) -> str:
-    """For areas and dots, or for flows."""
+    """The legend of areas and dots, or that of flows."""
     if scene.curves:
         return f'<div class="legend">{_flows(scene)}</div>'
-    if scene.steps is None or not scene.is_stepped:
+    if scene.steps is None or not scene.has_shades:
         return ""
     size = "" if scene.areas else "<div>Larger dots: larger shares</div>"
-    nothing = _nothing(f"{key}-legend") if HATCHED in scene.steps.names else ""
-    return f'<div class="legend">{_values(scene)}{nothing}{size}</div>'
+    hatching = _hatching(f"{key}-legend") if HATCHED in scene.steps.names else ""
+    return f'<div class="legend">{_shades(scene)}{hatching}{size}</div>'
 
 
-def _values(scene: Scene) -> str:
-    """Rows of ever fewer steps: the less certain, the fewer."""
+def _shades(scene: Scene) -> str:
+    """One row of shades for each certainty: the less certain, the fewer shades."""
     width = 4 * CELL
     parts = []
-    rules, words = theme()["certainty"], WORDS
+    rules, labels = theme()["certainty"], CERTAINTY_LABELS
     if scene.steps is not None and not scene.steps.has_intervals:
-        rules, words = {UNKNOWN: rules[UNKNOWN]}, {UNKNOWN: UNKNOWN_INTERVAL}
-    for line, (word, rule) in enumerate(rules.items()):
-        wide = width / rule["steps"]
+        rules, labels = {UNKNOWN: rules[UNKNOWN]}, {UNKNOWN: UNKNOWN_INTERVAL}
+    for line, (certainty, rule) in enumerate(rules.items()):
+        shade_width = width / rule["steps"]
         parts += [
-            f'<rect class="mark {word}-{k + 1}" x="{k * wide:g}" y="{line * ROW}" '
-            f'width="{wide:g}" height="{ROW}"/>'
+            f'<rect class="mark {certainty}-{k + 1}" x="{k * shade_width:g}" y="{line * ROW}" '
+            f'width="{shade_width:g}" height="{ROW}"/>'
             for k in range(rule["steps"])
         ]
         parts.append(
-            f'<text x="{width + 8}" y="{line * ROW + 12}">{escape(words[word])}</text>'
+            f'<text x="{width + 8}" y="{line * ROW + 12}">{escape(labels[certainty])}</text>'
         )
     below = len(rules) * ROW
     edges = scene.steps.edges if scene.steps is not None else ()
-    # Small shares have long names: all but the last go without the sign.
-    *names, last = [percent(float(edge)) for edge in edges] or [""]
+    # Small shares are long, so only the last has a percent sign.
+    *labels_before, last = [percent(float(edge)) for edge in edges] or [""]
     parts += [
         f'<text x="{(k + 1) * CELL}" y="{below + 14}" text-anchor="middle">'
-        f"{escape(name)}</text>"
-        for k, name in enumerate([*(each.removesuffix(PERCENT) for each in names), last])
+        f"{escape(label)}</text>"
+        for k, label in enumerate(
+            [*(text.removesuffix(PERCENT) for text in labels_before), last]
+        )
     ]
     fewer = "; fewer shades where it is less certain" if len(rules) > 1 else ""
     return f"<div>Share{fewer}{_drawing(width + 150, below + 18, ''.join(parts))}</div>"
 
 
-def _nothing(key: str) -> str:
+def _hatching(key: str) -> str:
     inside = (
-        f'{hatch(key)}<rect class="mark {HATCHED}" fill="url(#{key}-hatch)" x="0.5" y="0.5" '
-        f'width="{CELL - 1}" height="{3 * ROW}"/>'
+        f'{hatch_pattern(key)}<rect class="mark {HATCHED}" fill="url(#{key}-hatch)" x="0.5" '
+        f'y="0.5" width="{CELL - 1}" height="{3 * ROW}"/>'
     )
     return f"<div>Too uncertain{_drawing(CELL, 3 * ROW + 18, inside)}</div>"
 
@@ -79,25 +81,25 @@ def _flows(scene: Scene) -> str:
     thinnest = min(scene.curves, key=lambda curve: curve.width)
     widths = "".join(
         f'<g class="flow certain"><path class="line" d="M{x} 12h44" '
-        f'stroke-width="{each.width:.1f}"/></g>'
-        for x, each in ((0, thinnest), (56, widest))
+        f'stroke-width="{curve.width:.1f}"/></g>'
+        for x, curve in ((0, thinnest), (56, widest))
     )
     shades = "".join(
-        f'<g class="flow {word}"><path class="line" d="M0 {10 + 17 * k}h44" '
+        f'<g class="flow {certainty}"><path class="line" d="M0 {10 + 17 * k}h44" '
         'stroke-width="6"/></g>'
-        f'<text x="52" y="{14 + 17 * k}">{escape(WORDS[word])}</text>'
-        for k, word in enumerate(WORDS)
+        f'<text x="52" y="{14 + 17 * k}">{escape(CERTAINTY_LABELS[certainty])}</text>'
+        for k, certainty in enumerate(CERTAINTY_LABELS)
     )
     fainter = f"<div>Fainter: less certain{_drawing(210, 56, shades)}</div>"
     if scene.steps is not None and not scene.steps.has_intervals:
         fainter = ""
-    less = ""
-    if any(curve.is_less for curve in scene.curves):
-        line = f'<path class="line" d="M0 12h44" stroke-width="6"{dashes(6)}/>'
-        drawn = _drawing(104, 24, f'<g class="flow certain">{line}</g>')
-        less = f"<div>Dashed: below the baseline{drawn}</div>"
+    dashed = ""
+    if any(curve.is_below_baseline for curve in scene.curves):
+        line = f'<path class="line" d="M0 12h44" stroke-width="6"{dash_attribute(6)}/>'
+        sample = _drawing(104, 24, f'<g class="flow certain">{line}</g>')
+        dashed = f"<div>Dashed: below the baseline{sample}</div>"
     return (
         f"<div>Wider: more trips{_drawing(104, 24, widths)}</div>"
-        f"{fainter}{less}"
+        f"{fainter}{dashed}"
         "<div>Flows curve to the right of their direction.</div>"
     )

@@ -1,4 +1,4 @@
-"""Pictures of answers: one page that opens offline, or the same as a figure."""
+"""Maps of estimates, as one page that opens offline or as a figure."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,7 +30,7 @@ def picture_writes(
     map: AnyPath | None = None,  # as the option is called
     png: AnyPath | None = None,
 ) -> dict[Path, Write]:
-    """What --map and --png ask for, to be written together with what they are of."""
+    """The files of --map and --png, to be written together with those of the tables."""
     writes: dict[Path, Write] = {}
     if map is not None:
         page = render(tables, locations).encode()
@@ -43,18 +43,17 @@ def picture_writes(
 def write_map(
     path: AnyPath, tables: "Estimate | Sequence[Estimate]", locations: LocationSet | None = None
 ) -> Path:
-    """One self-contained page, a part for each table, at a ``path`` that ends in .html.
+    """One self-contained page with a section for each table; ``path`` ends in .html.
 
-    ``locations`` are drawn beneath, and say where grids and cells are.
+    ``locations`` are drawn on the map, and locate the cells of grids and of H3.
     """
-    found = file_path(path, (".html",))
-    return write_whole(found, render(tables, locations).encode())
+    return write_whole(file_path(path, (".html",)), render(tables, locations).encode())
 
 
 def write_png(
     path: AnyPath, tables: "Estimate | Sequence[Estimate]", locations: LocationSet | None = None
 ) -> Path:
-    """The maps as one figure, at a ``path`` that ends in .png."""
+    """One figure with all maps; ``path`` ends in .png."""
     writes = _png_writes(path, tables, locations)
     written_whole(writes)
     return next(iter(writes))
@@ -63,30 +62,30 @@ def write_png(
 def _png_writes(
     path: AnyPath, tables: "Estimate | Sequence[Estimate]", locations: LocationSet | None
 ) -> dict[Path, Write]:
-    from nomadp.answers.figure import draw  # slow to import, and an extra
+    from nomadp.answers.figure import draw_maps  # slow to import, and an extra
 
-    found = file_path(path, (".png",))
-    several = [with_shapes(each, locations) for each in _several(tables)]
-    return {found: lambda part: draw(part, several, locations)}
+    target = file_path(path, (".png",))
+    shaped = [with_shapes(table, locations) for table in _table_list(tables)]
+    return {target: lambda part: draw_maps(part, shaped, locations)}
 
 
 def render(
     tables: "Estimate | Sequence[Estimate]", locations: LocationSet | None = None
 ) -> str:
-    """The page as text."""
-    several = [with_shapes(each, locations) for each in _several(tables)]
-    first = several[0]
-    told = [facts(each) for each in several]
-    shared = [each for each in told[0] if all(each in others for others in told)]
+    """The page as HTML."""
+    shaped = [with_shapes(table, locations) for table in _table_list(tables)]
+    first = shaped[0]
+    table_facts = [facts(table) for table in shaped]
+    shared = [fact for fact in table_facts[0] if all(fact in others for others in table_facts)]
     sections = [
-        section(each, locations, f"answer-{k}", shared, alone=len(several) == 1)
-        for k, each in enumerate(several)
+        section(table, locations, f"answer-{k}", shared, alone=len(shaped) == 1)
+        for k, table in enumerate(shaped)
     ]
     about = first.about
     text = {
-        "title": headline(first) if len(several) == 1 else "Where people go",
+        "title": headline(first) if len(shaped) == 1 else "Where people go",
         "stamp": "synthetic trajectories" if first.kind == "synthetic" else "estimates",
-        "lead": _lead(several),
+        "lead": _lead(shaped),
         "version": str(about.get("nomadp_version", nomadp.__version__)),
         "places": "not given" if locations is None else f"{len(locations):,}",
         "location_set_sha256": str(
@@ -97,29 +96,29 @@ def render(
     return page("nomadp.answers", markup, text, ("map",))
 
 
-def _several(tables: "Estimate | Sequence[Estimate]") -> "list[Estimate]":
-    found = list(tables) if isinstance(tables, list | tuple) else [tables]
-    if not found:
-        raise SchemaError("a picture must be of at least one table, got none", code="no_tables")
-    return found  # type: ignore[return-value]
+def _table_list(tables: "Estimate | Sequence[Estimate]") -> "list[Estimate]":
+    listed_tables = list(tables) if isinstance(tables, list | tuple) else [tables]
+    if not listed_tables:
+        raise SchemaError("a map needs at least one estimate, got none", code="no_tables")
+    return listed_tables  # type: ignore[return-value]
 
 
-def _lead(several: "list[Estimate]") -> str:
-    named = {"synthetic": "synthetic trajectories", "density": "density of visits"}
-    kinds = listed(list(dict.fromkeys(named.get(each.kind, each.kind) for each in several)))
-    about = several[0].about
+def _lead(tables: "list[Estimate]") -> str:
+    plural = {"synthetic": "synthetic trajectories", "density": "density of visits"}
+    kinds = listed(list(dict.fromkeys(plural.get(one.kind, one.kind) for one in tables)))
+    about = tables[0].about
     reports = (
         f"{about['reports']:,} private reports" if "reports" in about else "private reports"
     )
-    at = f" at ε\u00a0=\u00a0{about['epsilon']}" if "epsilon" in about else ""
+    epsilon = f" at ε\u00a0=\u00a0{about['epsilon']}" if "epsilon" in about else ""
     return (
-        f"{kinds.capitalize()}, estimated from {reports}{at}. The less certain a share is, the "
-        "fewer shades show it."
+        f"{kinds.capitalize()}, estimated from {reports}{epsilon}. The less certain a share "
+        "is, the fewer shades show it."
     )
 
 
 def with_shapes(table: "Estimate", locations: LocationSet | None) -> "Estimate":
-    """With the outlines of its grid or cells, where a table only says by which rule."""
+    """The table with outlines and places, which are derived from its rule if it has none."""
     rule = str(table.about.get("areas", table.about.get("zones", "")))
     if table.shapes is not None or locations is None:
         return table
@@ -130,5 +129,5 @@ def with_shapes(table: "Estimate", locations: LocationSet | None) -> "Estimate":
         return table
     try:
         return replace(table, shapes=shapes_of(zones_of(locations, rule)))
-    except DomainError:  # of a rule that is not ours
+    except DomainError:  # the rule was written by another program
         return table

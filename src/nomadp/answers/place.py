@@ -4,12 +4,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nomadp.answers.areas import LOCATIONS, Areas, areas_of
+from nomadp.answers.areas import LOCATIONS, Areas, resolve_areas
 from nomadp.answers.estimate import Estimate
-from nomadp.answers.facts import LEVEL, Terms, about, missing
-from nomadp.answers.poisoning import fit_poisoning, oracle_poisoning_of
+from nomadp.answers.facts import LEVEL, Terms, estimate_facts, too_few_reports
+from nomadp.answers.poisoning import fit_poisoning, oracle_poisoning
 from nomadp.answers.shapes import shapes_of
-from nomadp.answers.share_columns import ShareColumns, withheld_for
+from nomadp.answers.share_columns import ShareColumns, reason_without_intervals
 from nomadp.errors import DomainError
 from nomadp.formats.zone_files import GeoObject
 from nomadp.inference.estimate import check_level
@@ -23,16 +23,16 @@ from nomadp.mechanisms.oracles import FrequencyOracle
 from nomadp.zones import Zones
 
 __all__ = [
-    "ANY",
-    "oracle_poisoning",
+    "ALL_TIMES",
+    "timed_oracle_poisoning",
     "density",
     "hotspots",
     "place_poisoning",
     "timed_labels",
-    "with_times",
+    "combined_and_timed",
 ]
 
-ANY = "any"
+ALL_TIMES = "any"
 """In the column ``when``: all times of day combined."""
 COLUMNS = (
     "lat",
@@ -80,7 +80,7 @@ def hotspots(
     >>> len(table), f"{sum(table['share']):.3f}", table.about["reports"]
     (7, '1.000', 100)
     """
-    options = _Options(areas_of(mechanism_of(model), areas, LOCATIONS), at, level)
+    options = _Options(resolve_areas(mechanism_of(model), areas, LOCATIONS), at, level)
     return _shares_at("hotspots", model, options, terms)
 
 
@@ -104,7 +104,7 @@ def density(
     >>> nomadp.density(nomadp.fit(brr, reports), "grid:2").about["areas"]
     'grid:2'
     """
-    options = _Options(areas_of(mechanism_of(model), areas, GRID), at, level)
+    options = _Options(resolve_areas(mechanism_of(model), areas, GRID), at, level)
     if options.areas.zones is None:
         raise DomainError(
             "areas of a density must be grid:N, h3:R or zones, got locations; use hotspots for "
@@ -124,12 +124,14 @@ def _shares_at(kind: str, model: Model, options: _Options, terms: Terms) -> Esti
     areas, at, level = options
     check_level(level)
     mechanism = model.mechanism
-    too_few = missing(kind, mechanism, model.counts, terms, (areas.named, *COLUMNS))
+    too_few = too_few_reports(
+        kind, mechanism, model.counts, terms, (areas.name_column, *COLUMNS)
+    )
     if too_few is not None:
         return too_few
     shares, timed, withheld = visit_shares(model, areas.zones, at), None, None
     if not isinstance(mechanism, FrequencyOracle):
-        withheld = withheld_for(visit_tally(model, areas.zones, at)[0])
+        withheld = reason_without_intervals(visit_tally(model, areas.zones, at)[0])
     elif mechanism.slots and areas.zones is not None:
         timed = oracle_hotspots(mechanism, model.counts, areas.zones, at, timed=True)
     estimates = ShareColumns(shares, timed, level, withheld)
@@ -142,23 +144,23 @@ def _shares_at(kind: str, model: Model, options: _Options, terms: Terms) -> Esti
     }
     shapes = None if areas.zones is None else shapes_of(areas.zones)
     columns = _columns(mechanism, areas, estimates)
-    return Estimate(kind, columns, about(kind, model, terms, **facts), shapes)
+    return Estimate(kind, columns, estimate_facts(kind, model, terms, **facts), shapes)
 
 
 def _columns(mechanism: Mechanism, areas: Areas, estimates: ShareColumns) -> dict[str, Any]:
     lat, lng = areas.centres
-    names = {areas.named: list(areas.names), "lat": lat, "lng": lng}
-    columns = {**names, **_ranked(estimates, estimates.shares)}
+    names = {areas.name_column: list(areas.names), "lat": lat, "lng": lng}
+    columns = {**names, **_value_columns(estimates, estimates.shares)}
     if isinstance(mechanism, FrequencyOracle) and estimates.timed is not None:
-        timed = {**names, **_ranked(estimates, estimates.timed)}
-        columns = with_times(mechanism, columns, timed)
-    return {**columns, **estimates.tests}
+        timed = {**names, **_value_columns(estimates, estimates.timed)}
+        columns = combined_and_timed(mechanism, columns, timed)
+    return {**columns, **estimates.significance_columns}
 
 
-def _ranked(estimates: ShareColumns, shares: Shares) -> dict[str, Any]:
+def _value_columns(estimates: ShareColumns, shares: Shares) -> dict[str, Any]:
     rank = np.empty(len(shares.values), dtype=np.int64)
     rank[np.argsort(-shares.values, kind="stable")] = np.arange(1, len(rank) + 1)
-    return {**estimates.numbers(shares), "rank": rank}
+    return {**estimates.value_columns(shares), "rank": rank}
 
 
 def place_poisoning(
@@ -172,39 +174,42 @@ def place_poisoning(
     """How far 1 % of invalid reports can move any share, combined or at one time of day."""
     mechanism = model.mechanism
     if isinstance(mechanism, FrequencyOracle) and areas.zones is not None:
-        place = label_places(mechanism, areas.zones, at)
-        return oracle_poisoning(mechanism, place, shares, timed)
-    asked = visit_tally(model, areas.zones, at)
-    return fit_poisoning(model, asked, len(shares.values), shares.shrinkage_weight)
+        share_of = label_places(mechanism, areas.zones, at)
+        return timed_oracle_poisoning(mechanism, share_of, shares, timed)
+    survey = visit_tally(model, areas.zones, at)
+    return fit_poisoning(model, survey, len(shares.values), shares.shrinkage_weight)
 
 
-def oracle_poisoning(
+def timed_oracle_poisoning(
     oracle: FrequencyOracle, share_of: Ints, shares: Shares, timed: Shares | None
 ) -> dict[str, Any]:
     """The same for a frequency oracle: ``share_of`` is the share that each label counts for."""
-    found = oracle_poisoning_of(oracle, share_of, shares.values)
+    combined = oracle_poisoning(oracle, share_of, shares.values)
     if timed is None:
-        return found
-    each = oracle_poisoning_of(oracle, timed_labels(oracle, share_of), timed.values)
-    return found | {side: max(found[side], each[side]) for side in ("increase", "decrease")}
+        return combined
+    single = oracle_poisoning(oracle, timed_labels(oracle, share_of), timed.values)
+    larger = {side: max(combined[side], single[side]) for side in ("increase", "decrease")}
+    return combined | larger
 
 
 def timed_labels(oracle: FrequencyOracle, share_of: Ints) -> Ints:
     """The share, by area and time of day, that each label counts for."""
     slots = 1 if oracle.slots is None else len(oracle.slots.names)
+    # The time of day varies fastest among the labels of an oracle.
     slot = np.arange(oracle.label_count) % slots
     return share_of * slots + slot
 
 
-def with_times(
-    oracle: FrequencyOracle, together: dict[str, Any], each: dict[str, Any]
+def combined_and_timed(
+    oracle: FrequencyOracle, combined: dict[str, Any], timed: dict[str, Any]
 ) -> dict[str, Any]:
-    """All times of day combined, then each time: rows of every area, slots last."""
+    """First the rows of all times combined, then one row for each area and time of day."""
     slots = () if oracle.slots is None else oracle.slots.names
-    count = len(next(iter(together.values())))
-    found: dict[str, Any] = {}
-    for name, column in together.items():
-        more = np.asarray(each[name])
-        more = more if len(more) == count * len(slots) else np.repeat(more, len(slots))
-        found[name] = [*np.asarray(column).tolist(), *more.tolist()]
-    return {**found, "when": [ANY] * count + list(slots) * count}
+    count = len(next(iter(combined.values())))
+    columns: dict[str, Any] = {}
+    for name, column in combined.items():
+        single = np.asarray(timed[name])
+        if len(single) != count * len(slots):  # names and centres are the same at all times
+            single = np.repeat(single, len(slots))
+        columns[name] = [*np.asarray(column).tolist(), *single.tolist()]
+    return {**columns, "when": [ALL_TIMES] * count + list(slots) * count}

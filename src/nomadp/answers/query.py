@@ -1,16 +1,15 @@
-"""Queries as data: a small JSON object in, an estimate out. Services call this.
+"""Queries as data: from a small JSON object to an estimate. The collector uses this.
 
-Whoever sends a query is untrusted. Options that a query does not have are refused, and so are
-values of the wrong type.
+The sender of a query is not trusted. Unknown options and values of the wrong type are refused.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from nomadp.answers.areas import LOCATIONS
-from nomadp.answers.decoded import LENGTHS, TRAJECTORIES, lengths, trajectories
+from nomadp.answers.decoded import LENGTH_COLUMNS, TRAJECTORY_COLUMNS, lengths, trajectories
 from nomadp.answers.estimate import Estimate
-from nomadp.answers.facts import LEVEL, Terms, missing
+from nomadp.answers.facts import LEVEL, Terms, too_few_reports
 from nomadp.answers.flow import COLUMNS as FLOW_COLUMNS
 from nomadp.answers.flow import GRID as FLOW_GRID
 from nomadp.answers.flow import flows
@@ -18,7 +17,7 @@ from nomadp.answers.place import COLUMNS as PLACE_COLUMNS
 from nomadp.answers.place import GRID as PLACE_GRID
 from nomadp.answers.place import density, hotspots
 from nomadp.answers.synthetic import COLUMNS as SYNTHETIC_COLUMNS
-from nomadp.answers.synthetic import MOST, moment, synthesize
+from nomadp.answers.synthetic import MAX_TRAJECTORIES, parse_start_time, synthesize
 from nomadp.errors import DomainError, SchemaError
 from nomadp.inference.hotspots import asked_of
 from nomadp.inference.model import Model, fit
@@ -28,7 +27,7 @@ from nomadp.reports.counts import Counts, counts_of
 from nomadp.reports.table import AnyReports
 from nomadp.zones import Zones, is_rule
 
-__all__ = ["QUERIES", "check_sent", "checked_query", "run_query", "shortest_query"]
+__all__ = ["QUERIES", "check_untrusted_query", "checked_query", "run_query", "shortest_query"]
 
 _TEXT_MAX = 200
 
@@ -37,7 +36,7 @@ class _Query(NamedTuple):
     run: Callable[..., Estimate]
     columns: tuple[str, ...]
     options: Mapping[str, Any]
-    """Each with its default."""
+    """Names and defaults."""
 
 
 _PLACES = {"areas": LOCATIONS, "at": None, "level": LEVEL}
@@ -46,13 +45,13 @@ _QUERIES = {
     "hotspots": _Query(hotspots, PLACE_COLUMNS, _PLACES),
     "density": _Query(density, PLACE_COLUMNS, {**_PLACES, "areas": PLACE_GRID}),
     "flows": _Query(flows, FLOW_COLUMNS, {"areas": FLOW_GRID, "level": LEVEL}),
-    "trajectories": _Query(trajectories, TRAJECTORIES, {"level": LEVEL}),
-    "lengths": _Query(lengths, LENGTHS, {"level": LEVEL}),
+    "trajectories": _Query(trajectories, TRAJECTORY_COLUMNS, {"level": LEVEL}),
+    "lengths": _Query(lengths, LENGTH_COLUMNS, {"level": LEVEL}),
     "synthesize": _Query(synthesize, SYNTHETIC_COLUMNS, _SYNTHETIC),
 }
 QUERIES = tuple(_QUERIES)
 _KINDS = {"synthesize": "synthetic"}
-"""The kind of the estimate, where it differs from that of the query."""
+"""The kind of estimate, where it differs from the kind of query."""
 _POINTS = ("visits", "starts", "ends")
 
 
@@ -74,14 +73,14 @@ def run_query(
     """
     options = checked_query(query)
     kind = options.pop("kind")
-    all_terms, counted = Terms(**terms), counts_of(mechanism, counts)
+    all_terms, all_counts = Terms(**terms), counts_of(mechanism, counts)
     columns = _QUERIES[kind].columns
-    too_few = missing(_KINDS.get(kind, kind), mechanism, counted, all_terms, columns)
+    too_few = too_few_reports(_KINDS.get(kind, kind), mechanism, all_counts, all_terms, columns)
     if too_few is not None:
         return too_few
     if model is None:
-        model = fit(mechanism, counted)
-    model.check_of(mechanism, counted)
+        model = fit(mechanism, all_counts)
+    model.check_of(mechanism, all_counts)
     if kind == "trajectories" and isinstance(counts, AnyReports):
         options["reports"] = counts
     return _QUERIES[kind].run(model, **options, terms=all_terms)
@@ -89,8 +88,8 @@ def run_query(
 
 def checked_query(query: Mapping[str, Any]) -> dict[str, Any]:
     """The query without null options, its level as a number; refused if it is invalid."""
-    sent: Any = query  # of any type
-    kind = sent.get("kind") if isinstance(sent, Mapping) else None
+    untrusted: Any = query  # of any type
+    kind = untrusted.get("kind") if isinstance(untrusted, Mapping) else None
     if not isinstance(kind, str) or kind not in _QUERIES:
         raise SchemaError(
             f"the kind of a query must be one of {', '.join(QUERIES)}", code="unknown_query"
@@ -98,7 +97,7 @@ def checked_query(query: Mapping[str, Any]) -> dict[str, Any]:
     allowed = _QUERIES[kind].options
     unknown = [name for name in query if name not in ("kind", *allowed)]
     if unknown:
-        # Names that nobody defined are not echoed: they may be anything.
+        # Names that no query has are not echoed, because they can be any text.
         known = sorted(_RULES.keys() & set(unknown))
         raise SchemaError(
             f"the options of a {kind} query must be among {', '.join(allowed)}, got "
@@ -122,12 +121,12 @@ def checked_query(query: Mapping[str, Any]) -> dict[str, Any]:
     return options
 
 
-def check_sent(mechanism: Mechanism, query: Mapping[str, Any]) -> None:
-    """Refuse (`SchemaError`) what is no query of any task, without echoing its values."""
+def check_untrusted_query(mechanism: Mechanism, query: Mapping[str, Any]) -> None:
+    """Refuse a query that is invalid for every task (`SchemaError`), without echoing values."""
     options = checked_query(query)
     if "start" in options:
         try:
-            moment(options["start"])
+            parse_start_time(options["start"])
         except DomainError as refusal:
             raise SchemaError(
                 f"of a query, {refusal}", code="invalid_query_option", option="start"
@@ -135,7 +134,7 @@ def check_sent(mechanism: Mechanism, query: Mapping[str, Any]) -> None:
     kind, areas = options["kind"], options.get("areas")
     if areas is None or is_rule(areas) or (areas == LOCATIONS and kind == "hotspots"):
         return
-    # A task's own zones may be polygons, which are named by their hash.
+    # A task's own zones may be polygons; their rule contains a hash.
     if isinstance(mechanism, FrequencyOracle) and areas == mechanism.partition.rule:
         return
     rules = _RULES["areas"][0] if kind == "hotspots" else "grid:N or h3:R"
@@ -187,8 +186,8 @@ _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "at": ("visits, starts or ends", lambda value: value in _POINTS),
     "level": ('a number above 0 and at most 1, such as "0.9"', _is_level),
     "count": (
-        f"a whole number from 1 to {MOST}",
-        lambda value: _is_whole(value, MOST) and value > 0,
+        f"a whole number from 1 to {MAX_TRAJECTORIES}",
+        lambda value: _is_whole(value, MAX_TRAJECTORIES) and value > 0,
     ),
     "seed": ("a whole number from 0", lambda value: _is_whole(value, 2**63 - 1)),
     "start": ("a time in ISO 8601", _is_text),

@@ -1,4 +1,4 @@
-"""One answer on a page: its map, its legend, its rows and what is to be known about it."""
+"""The section of an estimate on a page: its map, legend, rows and facts."""
 
 from collections.abc import Sequence
 from html import escape
@@ -8,7 +8,7 @@ from nomadp.answers.geometry import area_column, value_column
 from nomadp.answers.legend import legend
 from nomadp.answers.numbers import PERCENT, percent
 from nomadp.answers.scene import Scene, scene_of
-from nomadp.answers.sentences import facts, filter_words, headline, is_withheld, row_name
+from nomadp.answers.sentences import facts, filter_text, headline, is_withheld, row_label
 from nomadp.answers.steps import HATCHED
 from nomadp.answers.summary import summary
 from nomadp.answers.svg import svg
@@ -19,7 +19,7 @@ from nomadp.theme import theme
 if TYPE_CHECKING:
     from nomadp.answers.estimate import Estimate
 
-__all__ = ["fact_list", "listing", "rows_told", "section"]
+__all__ = ["fact_list", "html_table", "section", "text_table"]
 
 ZOOM = (
     '<div class="zoom" role="group" aria-label="Zoom the map">'
@@ -37,12 +37,12 @@ def section(
     *,
     alone: bool = False,
 ) -> str:
-    """All but the facts that it shares with others; alone, the page's title is its own."""
+    """A section without the ``shared`` facts; ``alone`` hides its title, which the page has."""
     scene = scene_of(table, locations)
-    rows = f'<div class="rows">{listing(table, scene)}</div>'
+    rows = f'<div class="rows">{html_table(table, scene)}</div>'
     if scene is not None:
         rows = f'<div class="split">{_map(table, scene, key)}{rows}</div>'
-    own = fact_list([each for each in facts(table) if each not in shared])
+    own = fact_list([fact for fact in facts(table) if fact not in shared])
     hidden = ' class="unseen"' if alone else ""
     return (
         f'<section class="band" aria-labelledby="{key}-title">'
@@ -52,107 +52,108 @@ def section(
     )
 
 
-def fact_list(told: Sequence[tuple[str, str]]) -> str:
-    if not told:
+def fact_list(facts: Sequence[tuple[str, str]]) -> str:
+    if not facts:
         return ""
-    each = (f"<div><dt>{escape(name)}</dt><dd>{escape(said)}</dd></div>" for name, said in told)
-    return f'<dl class="facts">{"".join(each)}</dl>'
+    items = "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in facts
+    )
+    return f'<dl class="facts">{items}</dl>'
 
 
 def _map(table: "Estimate", scene: Scene, key: str) -> str:
-    words = filter_words(table, scene)
+    note = filter_text(table, scene)
     label = f"Map: {summary(table, scene)} The table has the same rows."
-    drawn = svg(scene, label, lambda row: row_name(table, row), key)
+    drawn = svg(scene, label, lambda row: row_label(table, row), key)
     drawn = drawn.replace("<svg ", f'<svg tabindex="0" aria-describedby="{key}-keys" ', 1)
     return (
         f'<figure><div class="map">{drawn}{ZOOM}</div>'
         f'<p id="{key}-keys" class="unseen">Arrow keys move the map, plus and minus zoom, 0 '
         f"shows everything.</p><figcaption>{legend(scene, key)}"
-        f'<div class="filter">{paragraphs([words])}</div></figcaption></figure>'
+        f'<div class="filter">{paragraphs([note])}</div></figcaption></figure>'
     )
 
 
-def rows_told(
+def text_table(
     table: "Estimate", scene: Scene | None, most: int | None = None
 ) -> dict[str, Any]:
-    """The rows in words, the greatest first; the caption says how many are left out."""
-    rows = list(range(len(table))) if scene is None else list(scene.shown)
+    """The rows as text, the largest first; the caption says how many are left out."""
+    rows = list(range(len(table))) if scene is None else list(scene.ranking)
     limit: int = most or theme()["rows_most"]
     step = {}
     if scene is not None and scene.steps is not None:
         step = dict(zip(sorted(rows), scene.steps.names, strict=True))
     columns = _columns(table, step)
-    words = f"All {len(rows):,} rows."
+    number = f"All {len(rows):,} rows."
     if len(rows) > limit:
-        words = f"{limit} of {len(rows):,} rows; the file has all."
-        rows = _kept(table, rows, limit)
-    first = "Largest first. " if step else ""
+        number = f"{limit} of {len(rows):,} rows; the file has all."
+        rows = _most_relevant(table, rows, limit)
+    order = "Largest first. " if step else ""
     return {
-        "caption": f"{first}{words}",
+        "caption": f"{order}{number}",
         "head": [{"name": name, "number": is_number} for name, is_number, _ in columns],
-        "rows": [{"row": row, "cells": [shown(row) for *_, shown in columns]} for row in rows],
+        "rows": [{"row": row, "cells": [text(row) for *_, text in columns]} for row in rows],
     }
 
 
-def _kept(table: "Estimate", rows: Sequence[int], limit: int) -> list[int]:
-    """The first rows; but what is told apart stays, however small, since it is a finding."""
-    apart = table.columns.get("significant")
-    if apart is None or is_withheld(table):
+def _most_relevant(table: "Estimate", rows: Sequence[int], limit: int) -> list[int]:
+    """The first significant rows, then the first others, in the order of ``rows``."""
+    significant = table.columns.get("significant")
+    if significant is None or is_withheld(table):
         return list(rows[:limit])
-    first = sorted(rows, key=lambda k: not apart[k])  # as they were, but for that
-    kept = set(first[:limit])
-    return [k for k in rows if k in kept]
+    relevant = set(sorted(rows, key=lambda k: not significant[k])[:limit])  # a stable sort
+    return [k for k in rows if k in relevant]
 
 
-def listing(table: "Estimate", scene: Scene | None, most: int | None = None) -> str:
-    """The same as a table of HTML."""
-    told = rows_told(table, scene, most)
-    numbers = [each["number"] for each in told["head"]]
+def html_table(table: "Estimate", scene: Scene | None, most: int | None = None) -> str:
+    """The same as HTML."""
+    text = text_table(table, scene, most)
+    numbers = [column["number"] for column in text["head"]]
     head = "".join(
-        f'<th scope="col"{" class=number" if is_number else ""}>{escape(each["name"])}</th>'
-        for each, is_number in zip(told["head"], numbers, strict=True)
+        f'<th scope="col"{" class=number" if is_number else ""}>{escape(column["name"])}</th>'
+        for column, is_number in zip(text["head"], numbers, strict=True)
     )
-    body = "".join(_row(each["row"], numbers, each["cells"]) for each in told["rows"])
+    body = "".join(_row(row["row"], numbers, row["cells"]) for row in text["rows"])
     return (
         '<div class="scroll" tabindex="0" role="region" aria-label="Rows of the estimate">'
-        f"<table><caption>{told['caption']}</caption><thead><tr>{head}</tr></thead>"
+        f"<table><caption>{text['caption']}</caption><thead><tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table></div>"
     )
 
 
-def _row(row: int, numbers: Sequence[bool], told: Sequence[str]) -> str:
-    name = escape(told[0])
+def _row(row: int, numbers: Sequence[bool], texts: Sequence[str]) -> str:
+    name = escape(texts[0])
     kinds = (' class="number"' if is_number else "" for is_number in numbers[1:])
-    cells = (f"<td{k}>{escape(said)}</td>" for k, said in zip(kinds, told[1:], strict=True))
+    cells = (f"<td{k}>{escape(text)}</td>" for k, text in zip(kinds, texts[1:], strict=True))
     row_head = f'<th scope="row" title="{name}">{name}</th>'
     return f'<tr data-row="{row}">{row_head}{"".join(cells)}</tr>'
 
 
 def _columns(table: "Estimate", step: dict[int, str]) -> list[tuple[str, bool, Any]]:
-    """Title, whether it is of numbers, and what stands there."""
+    """For each column its title, whether it contains numbers, and the text of a row."""
     column = table.columns
     value = value_column(column)
     if value not in column:
-        return _points(table)
+        return _point_columns(table)
     if "origin" in column:
-        found = [("From", False, lambda k: str(column["origin"][k]))]
-        found.append(("To", False, lambda k: str(column["destination"][k])))
+        columns = [("From", False, lambda k: str(column["origin"][k]))]
+        columns.append(("To", False, lambda k: str(column["destination"][k])))
     elif "length" in column:
-        found = [("Points", True, lambda k: str(column["length"][k]))]
+        columns = [("Points", True, lambda k: str(column["length"][k]))]
     else:
         area = str(area_column(column))
-        found = [
+        columns = [
             ("Place" if area == "location_id" else "Area", False, lambda k: column[area][k])
         ]
     digits = table.decimals
-    found.append(("Share", True, lambda k: percent(float(column[value][k]), digits)))
+    columns.append(("Share", True, lambda k: percent(float(column[value][k]), digits)))
     if is_withheld(table):
-        found.append(
+        columns.append(
             ("Baseline", True, lambda k: percent(float(column["baseline"][k]), digits))
         )
-        return found
+        return columns
     if {"ci_low", "ci_high"} <= column.keys():
-        found.append(
+        columns.append(
             (
                 f"{100 * float(table.about.get('level', 0.9)):g}{PERCENT} CI",
                 True,
@@ -160,41 +161,41 @@ def _columns(table: "Estimate", step: dict[int, str]) -> list[tuple[str, bool, A
             )
         )
     if "baseline" in column:
-        found.append(
+        columns.append(
             ("vs. baseline", False, lambda k: _versus_baseline(table, k, step.get(k, "")))
         )
-    return found
+    return columns
 
 
-def _points(table: "Estimate") -> list[tuple[str, bool, Any]]:
-    """Of journeys, whose rows are points: files name columns and degrees, people read words."""
+def _point_columns(table: "Estimate") -> list[tuple[str, bool, Any]]:
+    """The columns of trajectories, whose rows are points, without coordinates."""
     column = table.columns
-    shown = {name: told for name, told in _POINT_COLUMNS.items() if name in column}
-    names = list(shown) or list(column)[:6]
+    formats = {name: format for name, format in _POINT_FORMATS.items() if name in column}
+    names = list(formats) or list(column)[:6]
     return [
         (
-            shown.get(name, (name,))[0],
+            formats.get(name, (name,))[0],
             not isinstance(column[name], tuple),
-            shown[name][1](column[name]) if name in shown else _plain(column[name]),
+            formats[name][1](column[name]) if name in formats else _format(column[name]),
         )
         for name in names
     ]
 
 
 def _versus_baseline(table: "Estimate", row: int, step: str) -> str:
-    """Whether the row is above or below; too uncertain if the map cannot show its value."""
+    """The side of the baseline that a row is on, if that is significant and on the map."""
     if step == HATCHED:
         return "too uncertain"
     column = table.columns
     if not column["significant"][row]:
         return "not significant"
-    flat = float(column["baseline"][row])
-    than = ">" if column[value_column(column)][row] > flat else "<"
-    said = percent(flat, table.decimals)
-    if said.startswith("<"):
-        # Less than what is nearly 0 is less than that; more is more than 0.
-        return said if than == "<" else f">\u00a0{percent(0.0, table.decimals)}"
-    return f"{than}\u00a0{said}"
+    baseline = float(column["baseline"][row])
+    sign = ">" if column[value_column(column)][row] > baseline else "<"
+    text = percent(baseline, table.decimals)
+    if text.startswith("<"):
+        # A baseline of "< 0.01 %" has a sign already: show "< 0.01 %" or "> 0 %".
+        return text if sign == "<" else f">\u00a0{percent(0.0, table.decimals)}"
+    return f"{sign}\u00a0{text}"
 
 
 def _interval(table: "Estimate", row: int) -> str:
@@ -204,15 +205,15 @@ def _interval(table: "Estimate", row: int) -> str:
     return f"{low.removesuffix(PERCENT)} to {high}"
 
 
-def _plain(values: Any) -> Any:
+def _format(values: Any) -> Any:
     return lambda k: values[k] if isinstance(values, tuple) else f"{values[k]:.5g}"
 
 
-_POINT_COLUMNS: dict[str, tuple[str, Any]] = {
-    "tid": ("Trajectory", _plain),
+_POINT_FORMATS: dict[str, tuple[str, Any]] = {
+    "tid": ("Trajectory", _format),
     "seq": ("Point", lambda values: lambda k: f"{int(values[k]) + 1}"),
-    "location_id": ("Place", _plain),
+    "location_id": ("Place", _format),
     "radius_km": ("Credible radius", lambda values: lambda k: f"{values[k]:.1f}\u00a0km"),
-    "datetime": ("Time", _plain),
+    "datetime": ("Time", _format),
 }
-"""What a column of a file is called on a page, and how its values are shown."""
+"""The title of a column on a page, and the function that formats its values."""

@@ -1,4 +1,4 @@
-"""The words on maps, figures and pages of an estimate: titles, rows, and facts about it."""
+"""The texts on maps, figures and pages of an estimate: titles, rows, and facts about it."""
 
 import re
 from collections.abc import Mapping
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TITLES",
-    "estimate_words",
+    "estimate_text",
     "facts",
-    "filter_words",
+    "filter_text",
     "headline",
     "is_withheld",
-    "place_word",
+    "row_label",
     "row_name",
-    "row_names",
+    "row_noun",
 ]
 
 TITLES = {
@@ -33,14 +33,14 @@ TITLES = {
     "synthetic": "Synthetic trajectories",
 }
 _ENDS = {"starts": "Origins of trips", "ends": "Destinations of trips"}
-"""Of hotspots and density, where they are about ends of trips."""
+"""Titles of hotspots and density that count starts or ends of trips."""
 
 
 def headline(table: "Estimate") -> str:
     return _ENDS.get(str(table.about.get("at")), TITLES[table.kind])
 
 
-def row_names(table: "Estimate", row: int) -> str:
+def row_name(table: "Estimate", row: int) -> str:
     """The area, the flow or the length that a row is about."""
     column = table.columns
     if "origin" in column:
@@ -48,37 +48,37 @@ def row_names(table: "Estimate", row: int) -> str:
     return str(column[area_column(column) or next(iter(column))][row])
 
 
-def row_name(table: "Estimate", row: int) -> str:
-    """A row and its estimate, as a mark on the map says it."""
+def row_label(table: "Estimate", row: int) -> str:
+    """The name of a row and its estimate, as the label of its mark on the map."""
     column = table.columns
-    name = row_names(table, row)
+    name = row_name(table, row)
     if value_column(column) not in column:
         return name
-    shown, *details = _numbers(table, row)
+    share, *details = _share_and_interval(table, row)
     if "baseline" in column:
         details.append(_versus_baseline(table, row))
-    return f"{name}: {shown} ({'; '.join(details)})" if details else f"{name}: {shown}"
+    return f"{name}: {share} ({'; '.join(details)})" if details else f"{name}: {share}"
 
 
-def estimate_words(table: "Estimate", row: int) -> str:
+def estimate_text(table: "Estimate", row: int) -> str:
     """An estimate in a sentence: "20.5 % of trips (90 % CI 19.7-23.5 %; baseline 12.6 %)"."""
-    shown, *details = _numbers(table, row)
+    share, *details = _share_and_interval(table, row)
     if "baseline" in table.columns:
         details.append(f"baseline {percent(table['baseline'][row], table.decimals)}")
     of = {"flows": " of trips", "lengths": ""}.get(table.kind, " of visits")
     if table.about.get("at") in _ENDS:
         of = " of trips"
-    return f"{shown}{of} ({'; '.join(details)})" if details else f"{shown}{of}"
+    return f"{share}{of} ({'; '.join(details)})" if details else f"{share}{of}"
 
 
-def _numbers(table: "Estimate", row: int) -> list[str]:
+def _share_and_interval(table: "Estimate", row: int) -> list[str]:
     """The estimate, and its interval if there is one."""
     column, digits = table.columns, table.decimals
-    found = [percent(column[value_column(column)][row], digits)]
+    texts = [percent(column[value_column(column)][row], digits)]
     if has_intervals(column):
         low, high = (percent(column[name][row], digits) for name in ("ci_low", "ci_high"))
-        found.append(f"{_level(table)} CI {low.removesuffix(PERCENT)}-{high}")
-    return found
+        texts.append(f"{_level(table)} CI {low.removesuffix(PERCENT)}-{high}")
+    return texts
 
 
 def _level(table: "Estimate") -> str:
@@ -88,17 +88,17 @@ def _level(table: "Estimate") -> str:
 def _versus_baseline(table: "Estimate", row: int) -> str:
     column = table.columns
     share, baseline = column[value_column(column)][row], column["baseline"][row]
-    shown = percent(baseline, table.decimals)
+    text = percent(baseline, table.decimals)
     if is_withheld(table):
-        return f"baseline {shown}"
+        return f"baseline {text}"
     if not column["significant"][row]:
-        return f"not significantly different from the baseline of {shown}"
+        return f"not significantly different from the baseline of {text}"
     side = "above" if share > baseline else "below"
-    return f"significantly {side} the baseline of {shown}"
+    return f"significantly {side} the baseline of {text}"
 
 
-def place_word(table: "Estimate") -> str:
-    """What one row is called."""
+def row_noun(table: "Estimate") -> str:
+    """The noun for one row."""
     if table.kind in ("flows", "lengths"):
         return {"flows": "flow", "lengths": "length"}[table.kind]
     return "place" if "location_id" in table.columns else "area"
@@ -109,46 +109,46 @@ def is_withheld(table: "Estimate") -> bool:
     return "ci_low" in table.columns and not has_intervals(table.columns)
 
 
-def filter_words(table: "Estimate", scene: "Scene | None") -> str:
-    """Which rows are drawn, and why others are not."""
+def filter_text(table: "Estimate", scene: "Scene | None") -> str:
+    """Which rows the map shows, and why it does not show others."""
     count: Mapping[str, Any] = {} if scene is None else scene.counts
     if "trajectories" in count:
         return _drawn_trajectories(table, count)
-    words = []
+    sentences = []
     if is_withheld(table):
         drawn = (
             _largest_flows(count)
             if "drawn_share" in count
-            else f"{count.get('rows', 0):,} {place_word(table)}s."
+            else f"{count.get('rows', 0):,} {row_noun(table)}s."
         )
-        words += [drawn, "Intervals and significance are not known."]
+        sentences += [drawn, "Intervals and significance are not known."]
     elif "hatched" in count:
-        words += _significant_areas(table, count)
+        sentences += _significant_areas(table, count)
     elif "drawn_share" in count:
-        words += _drawn_flows(count)
+        sentences += _drawn_flows(count)
     if "when" in table.columns:
-        words.append("All times of day combined; the file has each time of day.")
-    return " ".join([*words, *_cell_words(table)])
+        sentences.append("All times of day combined; the file has each time of day.")
+    return " ".join([*sentences, *_cell_names(table)])
 
 
 def _significant_areas(table: "Estimate", count: Mapping[str, Any]) -> list[str]:
     significant, rows, hatched = count["significant"], count["rows"], count["hatched"]
     verb = "differs" if significant == 1 else "differ"
-    words = [
-        f"{significant:,} of {rows:,} {place_word(table)}s {verb} significantly from the "
+    sentences = [
+        f"{significant:,} of {rows:,} {row_noun(table)}s {verb} significantly from the "
         "baseline, which uses no reports."
     ]
     if hatched:
         is_one = hatched == 1
-        words.append(
+        sentences.append(
             f"{hatched:,} {'is' if is_one else 'are'} hatched: the "
             f"{'interval is' if is_one else 'intervals are'} too wide to show a value."
         )
-    return words
+    return sentences
 
 
-def _cell_words(table: "Estimate") -> list[str]:
-    """How cells of a grid are named, explained by the first."""
+def _cell_names(table: "Estimate") -> list[str]:
+    """A sentence that explains the names of grid cells by the first one, if there are any."""
     column = table.columns
     names = column.get("origin" if "origin" in column else "zone", ())
     rule = str(table.about.get("areas", table.about.get("zones", "")))
@@ -162,7 +162,7 @@ def _cell_words(table: "Estimate") -> list[str]:
 
 
 def _drawn_flows(count: Mapping[str, Any]) -> list[str]:
-    words = [
+    sentences = [
         f"The map shows {count['drawn']:,} of {count['rows']:,} flows: those that are "
         "significantly above the baseline, and those below it that may still exceed the "
         f"average flow (at most {theme()['flows_most']}). They are "
@@ -173,16 +173,16 @@ def _drawn_flows(count: Mapping[str, Any]) -> list[str]:
         verb = (
             "stays within one area and has" if stays == 1 else "stay within one area and have"
         )
-        words.append(
+        sentences.append(
             f"{stays:,} more ({percent(count['stay_share'])} of trips) {verb} no line."
         )
     if count["less"]:
         is_one = count["less"] == 1
-        words.append(
+        sentences.append(
             f"{count['less']:,} {'line is' if is_one else 'lines are'} dashed: "
             f"{'it is' if is_one else 'they are'} significantly below the baseline."
         )
-    return words
+    return sentences
 
 
 def _largest_flows(count: Mapping[str, Any]) -> str:
@@ -196,29 +196,31 @@ def _largest_flows(count: Mapping[str, Any]) -> str:
 def _drawn_trajectories(table: "Estimate", count: Mapping[str, Any]) -> str:
     is_synthetic = table.kind == "synthetic"
     kind = "synthetic trajectories" if is_synthetic else "trajectories"
-    words = [f"The map shows the first {count['drawn']:,} of {count['trajectories']:,} {kind}."]
+    sentences = [
+        f"The map shows the first {count['drawn']:,} of {count['trajectories']:,} {kind}."
+    ]
     if count["thinned"]:
         most = theme()["track_points_most"]
-        words.append(
+        sentences.append(
             f"{count['thinned']:,} have more than {most} points, of which {most} evenly spaced "
             "ones are drawn; the file has all."
         )
     if count["lines"] < count["drawn"] and not is_synthetic:
-        words.append(
+        sentences.append(
             f"They share {count['lines']:,} lines, because equal reports have equal estimates."
         )
     if "median_radius_km" in count and "level" in table.about:
-        words.append(
+        sentences.append(
             f"Half of all points have a {_level(table)} credible radius of at most "
             f"{count['median_radius_km']:.2g} km."
         )
-    return " ".join(words)
+    return " ".join(sentences)
 
 
 def facts(table: "Estimate") -> list[tuple[str, str]]:
-    """Names and values of what is known about an estimate, most asked for first."""
+    """Names and values of the facts about an estimate, the most important first."""
     about = table.about
-    found = [
+    candidates = [
         _reports(about),
         _privacy(about),
         _interval(table),
@@ -227,7 +229,7 @@ def facts(table: "Estimate") -> list[tuple[str, str]]:
         _min_batch_size(about),
         ("Task", str(about["task"])) if about.get("task") else None,
     ]
-    return [fact for fact in found if fact is not None]
+    return [fact for fact in candidates if fact is not None]
 
 
 Fact = tuple[str, str] | None
@@ -238,22 +240,22 @@ def _reports(about: Mapping[str, Any]) -> Fact:
         return None
     refused = about.get("refused") or 0
     unreadable = sum(refused.values()) if isinstance(refused, dict) else refused
-    words = f"{about['reports']:,}"
+    text = f"{about['reports']:,}"
     if about.get("invalid_reports_at_least"):
-        words += f", of which at least {about['invalid_reports_at_least']:,} are invalid"
+        text += f", of which at least {about['invalid_reports_at_least']:,} are invalid"
     if unreadable:
-        words += f"; {unreadable:,} more could not be read"
-    return "Reports", words
+        text += f"; {unreadable:,} more could not be read"
+    return "Reports", text
 
 
 def _privacy(about: Mapping[str, Any]) -> Fact:
     if "epsilon" not in about:
         return None
-    words = f"ε\u00a0=\u00a0{about['epsilon']} for each report"
+    text = f"ε\u00a0=\u00a0{about['epsilon']} for each report"
     if "mechanism" in about:
         version = about.get("mechanism_version")
-        words += f", mechanism {about['mechanism']}{f' (version {version})' if version else ''}"
-    return "Privacy", f"{words}; queries cost no further privacy"
+        text += f", mechanism {about['mechanism']}{f' (version {version})' if version else ''}"
+    return "Privacy", f"{text}; queries cost no further privacy"
 
 
 def _interval(table: "Estimate") -> Fact:
@@ -277,10 +279,10 @@ def _significance(about: Mapping[str, Any]) -> Fact:
         return None
     number, rate = counts["significant"], counts.get("false_discovery_rate")
     rows = "row differs" if number == 1 else "rows differ"
-    words = f"{number:,} {rows} significantly from the baseline"
+    text = f"{number:,} {rows} significantly from the baseline"
     if number and rate is not None:
-        words += f"; on average at most {percent(rate)} of these are false discoveries"
-    return "Significance", words
+        text += f"; on average at most {percent(rate)} of these are false discoveries"
+    return "Significance", text
 
 
 def _poisoning(about: Mapping[str, Any]) -> Fact:

@@ -1,7 +1,6 @@
-"""Where the rows of an answer are on a map, if they are more than points.
+"""Outlines of areas, and the places between which flows are drawn.
 
-An area has an outline, so a row that names it is drawn as one; a flow goes from one place of
-a small gazetteer to another. Both are public: they come from location sets and zones.
+Rows refer to both by name. Both are public, because they come from location sets and zones.
 """
 
 from collections.abc import Mapping
@@ -21,7 +20,7 @@ from nomadp.zones import Zones
 __all__ = ["Outline", "Shapes", "outlines_of", "shapes_of"]
 
 Outline = tuple[tuple[Floats, ...], ...]
-"""Polygons of rings of longitudes and latitudes, (n, 2) each: the border, then its holes."""
+"""Polygons, each a border and its holes: rings (n, 2) of longitudes and latitudes."""
 
 Place = tuple[float, float]
 """Latitude and longitude."""
@@ -35,8 +34,8 @@ class Shapes:
     places: Mapping[str, Place] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        outlines = {name: _outline(name, each) for name, each in self.outlines.items()}
-        places = {name: _place(name, each) for name, each in self.places.items()}
+        outlines = {name: _outline(name, rings) for name, rings in self.outlines.items()}
+        places = {name: _place(name, place) for name, place in self.places.items()}
         object.__setattr__(self, "outlines", MappingProxyType(outlines))
         object.__setattr__(self, "places", MappingProxyType(places))
 
@@ -49,23 +48,23 @@ def _outline(name: str, polygons: Any) -> Outline:
 
 
 def _ring(name: str, ring: Any) -> Floats:
-    corner = np.array(ring, dtype=np.float64)
-    if corner.ndim != 2 or corner.shape[1] != 2 or len(corner) < 3:
+    corners = np.array(ring, dtype=np.float64)
+    if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 3:
         raise SchemaError(
-            f"the outline of {name} must have rings of 3 or more lng and lat",
+            f"the outline of {name} must have rings of at least 3 positions (lng, lat)",
             code="outline_ring_too_short",
             area=name,
         )
-    if not (np.abs(corner) <= (180.0, 90.0)).all():
+    if not (np.abs(corners) <= (180.0, 90.0)).all():
         raise SchemaError(
             f"the outline of {name} must be in degrees of longitude and latitude",
             code="outline_out_of_range",
             area=name,
         )
-    if not np.array_equal(corner[0], corner[-1]):
-        corner = np.concatenate([corner, corner[:1]])  # files want rings closed
-    corner.flags.writeable = False
-    return corner
+    if not np.array_equal(corners[0], corners[-1]):
+        corners = np.concatenate([corners, corners[:1]])  # GeoJSON and WKB require closed rings
+    corners.flags.writeable = False
+    return corners
 
 
 def _place(name: str, place: Any) -> Place:
@@ -80,22 +79,22 @@ def _place(name: str, place: Any) -> Place:
 
 
 def shapes_of(zones: Zones) -> Shapes:
-    """The zones' outlines, and as places the middles of their locations."""
-    middle = zip(*(column.tolist() for column in zones.centres()), strict=True)
-    places = dict(zip(zones.names, middle, strict=True))
+    """The outlines of zones, and as places the means of their locations."""
+    centres = zip(*(column.tolist() for column in zones.centres()), strict=True)
+    places = dict(zip(zones.names, centres, strict=True))
     return Shapes(outlines_of(zones), places)
 
 
-def _unbroken(lng: Floats) -> Floats:
-    """Beyond 180 where a set lies across the date line."""
-    found: Floats = lng[0] + (lng - lng[0] + 180.0) % 360.0 - 180.0
-    return found
+def _unwrapped(lng: Floats) -> Floats:
+    """Longitudes near the first one, beyond 180 across the date line."""
+    near: Floats = lng[0] + (lng - lng[0] + 180.0) % 360.0 - 180.0
+    return near
 
 
 def outlines_of(zones: Zones) -> dict[str, Outline]:
-    """Of the cells of a grid or of H3, or the polygons that zones were made by, by name.
+    """The outlines of grid cells, of H3 cells, or of the polygons of the zones, by name.
 
-    The partition of a task is without its polygons, and what is elsewhere has none.
+    The zones of a task have no polygons, and the zone outside all polygons has no outline.
     """
     kind, _, number = zones.rule.partition(":")
     if kind == "grid":
@@ -103,23 +102,23 @@ def outlines_of(zones: Zones) -> dict[str, Outline]:
     if kind == "h3":
         require("h3")
         boundary = import_module("h3").cell_to_boundary
-        return {name: ((_eastward(boundary(name)),),) for name in zones.names}
-    return {name: _outline(name, each) for name, each in zones.polygons.items()}
+        return {name: ((_h3_ring(boundary(name)),),) for name in zones.names}
+    return {name: _outline(name, rings) for name, rings in zones.polygons.items()}
 
 
-def _eastward(boundary: Any) -> Floats:
-    """A ring of lng, lat; on one side of the date line, where maps of cities are not torn."""
+def _h3_ring(boundary: Any) -> Floats:
+    """A ring of lng, lat, clipped at the date line so that it does not cross the whole map."""
     lat, lng = np.array(boundary, dtype=np.float64).T
-    return np.stack([np.clip(_unbroken(lng), -180.0, 180.0), lat], axis=-1)
+    return np.stack([np.clip(_unwrapped(lng), -180.0, 180.0), lat], axis=-1)
 
 
 def _grid_outlines(zones: Zones, number: int) -> dict[str, Outline]:
     low, width = UnitSquare(zones.locations).box
-    found: dict[str, Outline] = {}
+    outlines: dict[str, Outline] = {}
     for name in zones.names:
         row, column = (int(part[1:]) for part in name.split("_"))
         west, south = low + width * np.array([column, row]) / number
         east, north = low + width * np.array([column + 1, row + 1]) / number
         corners = [[west, south], [east, south], [east, north], [west, north], [west, south]]
-        found[name] = ((np.clip(np.array(corners), (-180.0, -90.0), (180.0, 90.0)),),)
-    return found
+        outlines[name] = ((np.clip(np.array(corners), (-180.0, -90.0), (180.0, 90.0)),),)
+    return outlines

@@ -1,4 +1,4 @@
-"""The columns of numbers of an estimate: values, intervals, p-values and significance.
+"""Columns of an estimate: shares, confidence intervals, p-values and significance.
 
 Intervals and significance are withheld where measurements showed that they do not hold.
 """
@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 
 from nomadp.answers.significance import (
-    adjusted,
-    interval_of,
+    adjusted_p_values,
     p_values,
+    share_intervals,
     significance_counts,
     significant_rows,
 )
 from nomadp.inference.shares import BootstrapFit, Shares, fewest_codewords
 
-__all__ = ["CODEWORDS_LEAST", "ShareColumns", "withheld_for"]
+__all__ = ["MIN_CODEWORDS", "ShareColumns", "reason_without_intervals"]
 
-CODEWORDS_LEAST = 64
-"""In a codebook: with fewer, 90 % intervals were measured to contain the truth less often."""
+MIN_CODEWORDS = 64
+"""With fewer codewords, 90 % intervals were measured to contain the truth less often."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,18 +30,18 @@ class ShareColumns:
     """The shares of one estimate, and how reliable they are."""
 
     shares: Shares
-    """Of all times of day combined."""
+    """Shares of all times of day combined."""
     timed: Shares | None
-    """Of each time of day, if the frequency oracle has slots."""
+    """Shares of each time of day, if the frequency oracle has slots."""
     level: float
     withheld: str | None
     """Why there are no intervals; None if there are."""
 
-    def numbers(self, shares: Shares, name: str = "share") -> dict[str, Any]:
+    def value_columns(self, shares: Shares, name: str = "share") -> dict[str, Any]:
         """Values, standard errors, intervals (NaN if withheld) and the baseline."""
         low = high = np.full(len(shares.values), np.nan)
         if self.withheld is None:
-            low, high = interval_of(shares, self.level)
+            low, high = share_intervals(shares, self.level)
         return {
             name: np.asarray(shares.values),
             "std_error": np.asarray(shares.std_error),
@@ -51,35 +51,33 @@ class ShareColumns:
         }
 
     @property
-    def tests(self) -> dict[str, Any]:
-        """The columns ``p_value`` and ``significant``, all rows being one family of tests.
+    def significance_columns(self) -> dict[str, Any]:
+        """The columns ``p_value`` and ``significant``. All rows are one family of tests.
 
-        First come the rows of all times combined, then those of each time.
+        The rows of all times combined come first, then those of each time.
         """
         if self.withheld is not None:
             return {
                 "p_value": np.full(len(self.significant), np.nan),
                 "significant": self.significant,
             }
-        p = np.concatenate([p_values(shares) for shares in self._families])
-        return {
-            "p_value": adjusted(p, self.significant, self.level),
-            "significant": self.significant,
-        }
+        p = np.concatenate([p_values(shares) for shares in self._family])
+        p = adjusted_p_values(p, self.significant, self.level)
+        return {"p_value": p, "significant": self.significant}
 
     @property
-    def _families(self) -> list[Shares]:
+    def _family(self) -> list[Shares]:
         return [self.shares] if self.timed is None else [self.shares, self.timed]
 
     @cached_property
     def significant(self) -> Any:
         """Which rows differ significantly from the baseline; None where that is withheld."""
-        baseline = np.concatenate([shares.baseline for shares in self._families])
+        baseline = np.concatenate([shares.baseline for shares in self._family])
         if self.withheld is not None:
             return np.full(len(baseline), None)
 
         def interval(level: float) -> tuple[Any, Any]:
-            intervals = [interval_of(shares, level) for shares in self._families]
+            intervals = [share_intervals(shares, level) for shares in self._family]
             low, high = zip(*intervals, strict=True)
             return np.concatenate(low), np.concatenate(high)
 
@@ -94,18 +92,18 @@ class ShareColumns:
         return {"level": self.level, "significance": counts}
 
 
-def withheld_for(bootstrap: BootstrapFit) -> str | None:
-    """Why the shares of a survey have no intervals; None if they have.
+def reason_without_intervals(bootstrap: BootstrapFit) -> str | None:
+    """Why estimates from these reports have no intervals; None if they have.
 
-    Where people were within the cell of a codeword is taken from public random-walk
-    trajectories. The fewer codewords there are, the more depends on that, and intervals do not
-    include how wrong it may be.
+    The positions of people within the cell of a codeword come from public random-walk
+    trajectories. The fewer codewords there are, the more the estimate depends on this
+    assumption, and intervals do not include the error of the assumption.
     """
     size = fewest_codewords(bootstrap)
-    if size is None or size >= CODEWORDS_LEAST:
+    if size is None or size >= MIN_CODEWORDS:
         return None
-    many = f"{size} codeword{'' if size == 1 else 's'}"
+    codewords = f"{size} codeword{'' if size == 1 else 's'}"
     return (
-        f"the codebook has {many}, and with fewer than {CODEWORDS_LEAST} intervals of 90 % "
+        f"the codebook has {codewords}, and with fewer than {MIN_CODEWORDS} intervals of 90 % "
         "contained only 62 to 83 of 100 true flows of real trips"
     )

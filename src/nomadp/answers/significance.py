@@ -1,7 +1,7 @@
 """Which rows differ from the baseline, and how strong the evidence is: p-values.
 
 Every p-value inverts the interval that the row shows: it is the smallest 1 - level at which
-that interval leaves out the baseline. All rows of an estimate are tested together, so p-values
+that interval excludes the baseline. All rows of an estimate are tested together, so p-values
 are adjusted to bound the false discovery rate.
 """
 
@@ -16,8 +16,8 @@ from nomadp.inference.frequencies import OracleShares
 from nomadp.inference.shares import Shares
 
 __all__ = [
-    "adjusted",
-    "interval_of",
+    "adjusted_p_values",
+    "share_intervals",
     "p_values",
     "significance_counts",
     "significant_rows",
@@ -26,10 +26,10 @@ __all__ = [
 ]
 
 Interval = Callable[[float], tuple[Any, Any]]
-"""The intervals of all rows at a level: their low and their high ends."""
+"""Maps a confidence level to the lower and upper limits of all rows."""
 
 
-def interval_of(shares: Shares, level: float) -> tuple[Any, Any]:
+def share_intervals(shares: Shares, level: float) -> tuple[Any, Any]:
     """The interval of each share, which always includes the estimate.
 
     The interval of a frequency oracle lies around the unbiased estimate. The estimate that is
@@ -42,14 +42,16 @@ def interval_of(shares: Shares, level: float) -> tuple[Any, Any]:
 def significant_rows(baseline: Any, interval: Interval, level: float) -> Any:
     """The rows that differ from the baseline at a false discovery rate of 1 - level.
 
-    One 90 % interval in ten leaves out the baseline by chance alone. So this is the step-up
-    procedure of Benjamini and Hochberg (1995, doi:10.1111/j.2517-6161.1995.tb02031.x): the
-    fewer rows are called significant, the wider the intervals that must leave it out.
+    One 90 % interval in ten excludes the baseline by chance alone. Therefore, this is the
+    step-up procedure of Benjamini and Hochberg (1995, doi:10.1111/j.2517-6161.1995.tb02031.x):
+    the fewer rows are significant, the wider the intervals that must exclude the baseline.
     """
-    count = len(baseline)
-    significant = np.zeros(count, dtype=bool)
+    size = count = len(baseline)
+    significant = np.zeros(size, dtype=bool)
+    # Find the largest count such that exactly `count` intervals exclude the baseline at the
+    # level that Benjamini and Hochberg prescribe for it.
     while count:
-        low, high = interval(1 - (1 - level) * count / len(baseline))
+        low, high = interval(1 - (1 - level) * count / size)
         significant = (baseline < low) | (high < baseline)
         remaining = int(significant.sum())
         if remaining == count:
@@ -58,43 +60,45 @@ def significant_rows(baseline: Any, interval: Interval, level: float) -> Any:
     return significant
 
 
-def adjusted(p: Any, significant: Any, level: float) -> Any:
-    """P-values adjusted as Benjamini and Hochberg do, in the order of the rows.
+def adjusted_p_values(p: Any, significant: Any, level: float) -> Any:
+    """Benjamini-Hochberg adjusted p-values, in the order of the rows.
 
-    ``significant`` comes from the intervals, whose ends are found to a few digits less. It
-    decides the rows at the threshold: an adjusted p-value is at most 1 - level exactly there.
+    The limits of intervals are less exact than p-values, so the two could disagree at the
+    threshold. ``significant`` decides: exactly its rows have p-values of at most 1 - level.
     """
     size = len(p)
     order = np.argsort(p, kind="stable")
     scaled = np.asarray(p)[order] * size / np.arange(1, size + 1)
     # Step up: no p-value is larger than that of a row with weaker evidence.
-    stepped = np.minimum.accumulate(scaled[::-1])[::-1]
-    found = np.empty(size)
-    found[order] = np.minimum(stepped, 1.0)
+    monotone = np.minimum.accumulate(scaled[::-1])[::-1]
+    p_adjusted = np.empty(size)
+    p_adjusted[order] = np.minimum(monotone, 1.0)
     threshold = 1 - level
-    beyond = np.maximum(found, np.nextafter(threshold, np.inf))
-    return np.where(significant, np.minimum(found, threshold), beyond)
+    not_significant = np.maximum(p_adjusted, np.nextafter(threshold, np.inf))
+    return np.where(significant, np.minimum(p_adjusted, threshold), not_significant)
 
 
 def p_values(shares: Shares) -> Floats:
-    """For each share, the smallest 1 - level at which its interval leaves out the baseline."""
+    """For each share, the smallest 1 - level at which its interval excludes the baseline."""
     if not isinstance(shares, OracleShares):
         distance = np.abs(shares.values - shares.baseline)
-        return _two_sided(_in_deviations(distance, shares.std_error))
-    if len(shares.unbiased) == 1:  # all of everything: the interval is a point
+        return _two_sided(_standardised(distance, shares.std_error))
+    if len(shares.unbiased) == 1:  # the share is 1, and the interval is a point
         return np.where(shares.unbiased == shares.baseline, 1.0, 0.0)
     sign = np.sign(shares.unbiased - shares.baseline)
     p = _likelihood_ratio_p_values(shares)
-    # The interval reaches as far as the estimate that is shown.
+    # Intervals include the estimate that is shown (`share_intervals`). If the baseline lies
+    # between that and the unbiased estimate, no interval excludes it.
     return np.where(sign * (shares.values - shares.baseline) > 0, p, 1.0)
 
 
 def _likelihood_ratio_p_values(shares: OracleShares) -> Floats:
-    """The inverse of `share_interval` at the baseline.
+    """The p-value of the baseline, which inverts `share_interval`.
 
     That accepts the estimates whose likelihood ratio against the best share from 0 to 1 is
-    largest (Feldman and Cousins). An error of t away from the nearer border is as likely, by
-    that ratio, as one of (m + t^2 / m) / 2 towards it, if the border is m < t deviations away.
+    largest (Feldman and Cousins 1998). If the nearer border of [0, 1] is m < t standard errors
+    away, an error of t away from it has the same ratio as one of (m + t^2 / m) / 2 towards it.
+    The p-value is the probability of both tails.
     """
     from scipy.special import ndtr  # slow to import
 
@@ -104,21 +108,21 @@ def _likelihood_ratio_p_values(shares: OracleShares) -> Floats:
         + shares.variance_slope * share
         + share * (1 - share) / shares.people
     )
-    deviation = np.sqrt(np.maximum(variance, np.finfo(float).tiny))
-    error = (shares.unbiased - share) / deviation
-    border = np.maximum(np.minimum(share, 1 - share) / deviation, np.finfo(float).tiny)
-    # t: the error away from the border that is as likely as the one that was made.
+    std_error = np.sqrt(np.maximum(variance, np.finfo(float).tiny))
+    error = (shares.unbiased - share) / std_error
+    border = np.maximum(np.minimum(share, 1 - share) / std_error, np.finfo(float).tiny)  # m
+    # t: the error away from the border that has the same likelihood ratio as the observed one.
     is_away = (error > 0) == (share < 0.5)
     size = np.abs(error)
-    towards = np.where(size > border, np.sqrt(border * np.maximum(2 * size - border, 0)), size)
-    t = np.where(is_away, size, towards)
-    other_side = np.where(t > border, (border + t**2 / border) / 2, t)
-    found: Floats = ndtr(-t) + ndtr(-other_side)
-    return found
+    mirrored = np.where(size > border, np.sqrt(border * np.maximum(2 * size - border, 0)), size)
+    t = np.where(is_away, size, mirrored)
+    towards = np.where(t > border, (border + t**2 / border) / 2, t)
+    p: Floats = ndtr(-t) + ndtr(-towards)
+    return p
 
 
 def significance_counts(significant: Any, level: float) -> dict[str, Any]:
-    """How many rows are significant, and which part of them may be so by chance."""
+    """The number of significant rows, and the expected fraction of false discoveries."""
     return {
         "significant": int(np.sum(significant)),
         "false_discovery_rate": round(1 - level, 12),
@@ -130,27 +134,28 @@ def wilson_interval(share: Any, total: float, level: float) -> tuple[Any, Any]:
     if level == 1:
         return np.zeros(len(share)), np.ones(len(share))
     z = NormalDist().inv_cdf((1 + level) / 2)
-    middle = share + z**2 / (2 * total)
+    centre = share + z**2 / (2 * total)
     half = z * np.sqrt(share * (1 - share) / total + z**2 / (4 * total**2))
     scale = 1 + z**2 / total
-    return np.maximum((middle - half) / scale, 0.0), np.minimum((middle + half) / scale, 1.0)
+    return np.maximum((centre - half) / scale, 0.0), np.minimum((centre + half) / scale, 1.0)
 
 
 def wilson_p_values(share: Any, total: float, baseline: Any) -> Floats:
-    """Its inverse: the score test uses the variance at the baseline."""
-    deviation = np.sqrt(baseline * (1 - baseline) / total)
-    return _two_sided(_in_deviations(np.abs(share - baseline), deviation))
+    """P-values of the score test, which inverts Wilson's interval."""
+    # The variance under the null hypothesis, not at the observed share.
+    std_error = np.sqrt(baseline * (1 - baseline) / total)
+    return _two_sided(_standardised(np.abs(share - baseline), std_error))
 
 
-def _in_deviations(distance: Any, deviation: Any) -> Floats:
-    """A distance of nothing is 0, whatever the deviation; any other one without it infinite."""
-    found = np.where(distance > 0, np.inf, 0.0)
-    np.divide(distance, deviation, out=found, where=deviation > 0)
-    return found
+def _standardised(distance: Any, std_error: Any) -> Floats:
+    """Distances in standard errors. If the error is 0, a distance is 0 or infinite."""
+    z = np.where(distance > 0, np.inf, 0.0)
+    np.divide(distance, std_error, out=z, where=std_error > 0)
+    return z
 
 
 def _two_sided(z: Floats) -> Floats:
     from scipy.special import ndtr  # slow to import
 
-    found: Floats = 2 * ndtr(-z)
-    return found
+    p: Floats = 2 * ndtr(-z)
+    return p

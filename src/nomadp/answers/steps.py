@@ -1,8 +1,8 @@
-"""How uncertainty takes colours away, on every map.
+"""The colour steps of shares on maps. Uncertain shares have fewer steps.
 
-The palette suppresses values (Correll, Moritz and Heer, 2018): the wider an interval, the fewer
-steps of colour there are. A share whose interval is wider than a step, and cannot be told from
-what anybody would say without reports, has none: it is hatched. Where no interval is known, all
+This is a value-suppressing uncertainty palette (Correll, Moritz and Heer 2018): the wider the
+interval, the fewer steps of colour. A share is hatched if its interval is wider than one step
+and it does not differ significantly from the baseline. If intervals are unknown, all shares
 have two steps.
 """
 
@@ -17,47 +17,48 @@ __all__ = ["HATCHED", "UNKNOWN", "Steps", "steps_of"]
 
 CERTAIN = "certain"
 UNKNOWN = "fair"
-"""How certain shares look whose intervals are not known."""
+"""The certainty whose colours shares without intervals have."""
 HATCHED = "hatched"
-"""The class of a share of which there is too little to say."""
+"""The class of a share that is too uncertain to show."""
 
 
 class Steps(NamedTuple):
-    """What each row of an answer looks like."""
+    """The colour of each row of an estimate."""
 
     names: tuple[str, ...]
-    """Of the colour: certain-1 to certain-4, fair-1, fair-2, unsure-1 or hatched."""
+    """One of certain-1 to certain-4, fair-1, fair-2, unsure-1 and hatched for each row."""
     edges: Floats
-    """The shares at which the four steps of the certain begin, but for the first."""
+    """The shares at which the second, third and fourth step of certain shares begin."""
     has_intervals: bool = True
 
 
 def steps_of(
     value: Floats, ci_low: Floats, ci_high: Floats, significant: Any, top: float | None = None
 ) -> Steps:
-    """Four steps where the interval is at most a step wide, fewer where it is wider.
+    """Four steps for an interval of at most one step, and fewer for wider intervals.
 
-    Each step is twice the one before: the last begins at half of ``top``, by default the
-    greatest share. Where reports tell nothing apart, all are hatched.
+    Each step is twice as wide as the previous one; the last begins at half of ``top``, by
+    default the largest share. If no row is significant, all rows are hatched.
     """
     if top is None:
         top = float(value.max()) if len(value) else 0.0
-    nothing = not np.any(significant)
+    none_significant = not np.any(significant)
     edges = np.array(theme()["edges"]) * top
-    # Where a share lies on the scale, in steps; one more, for intervals beyond the greatest.
+    # Positions on the scale in units of steps; a fifth step is for limits above the top.
     scale = np.array([0.0, *edges, top, 2 * top])
-    at, start, end = (
-        np.interp(each, scale, np.arange(6.0)) for each in (value, ci_low, ci_high)
+    position, start, end = (
+        np.interp(shares, scale, np.arange(6.0)) for shares in (value, ci_low, ci_high)
     )
     names: list[str] = []
     if np.isnan(ci_low).any():
         steps = theme()["certainty"][UNKNOWN]["steps"]
-        names = [f"{UNKNOWN}-{1 + min(int(place * steps / 4), steps - 1)}" for place in at]
+        names = [f"{UNKNOWN}-{1 + min(int(at * steps / 4), steps - 1)}" for at in position]
         return Steps(tuple(names), edges, has_intervals=False)
-    for place, width, apart in zip(at, end - start, significant, strict=True):
-        rules = theme()["certainty"].items()
-        word, rule = next(each for each in rules if width <= each[1]["widest"] + 1e-9)
-        step = 1 + min(int(place * rule["steps"] / 4), rule["steps"] - 1)
-        hidden = nothing or (not apart and word != CERTAIN)
-        names.append(HATCHED if hidden else f"{word}-{step}")
+    rules = theme()["certainty"]
+    for at, width, is_significant in zip(position, end - start, significant, strict=True):
+        certainty = next(name for name in rules if width <= rules[name]["widest"] + 1e-9)
+        steps = rules[certainty]["steps"]
+        step = 1 + min(int(at * steps / 4), steps - 1)
+        is_hatched = none_significant or (not is_significant and certainty != CERTAIN)
+        names.append(HATCHED if is_hatched else f"{certainty}-{step}")
     return Steps(tuple(names), edges)

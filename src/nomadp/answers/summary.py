@@ -1,10 +1,10 @@
-"""The main finding of an estimate: as data, and as the sentence over its map and rows."""
+"""The main finding of an estimate: as data, and as the sentence above its map and rows."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from nomadp.answers.geometry import value_column
-from nomadp.answers.sentences import estimate_words, is_withheld, place_word, row_names
+from nomadp.answers.sentences import estimate_text, is_withheld, row_name, row_noun
 
 if TYPE_CHECKING:
     from nomadp.answers.estimate import Estimate
@@ -27,13 +27,13 @@ Outcome = Literal[
 
 
 class Finding(NamedTuple):
-    """What the sentence claims."""
+    """The claim of the sentence."""
 
     outcome: Outcome
     row: int | None = None
     """The row that the sentence names."""
     number: int = 0
-    """Of missing reports, or of the rows that the sentence counts."""
+    """The number of missing reports, or of the rows that the sentence counts."""
 
 
 _SENTENCES: dict[tuple[Outcome, str], str] = {
@@ -83,32 +83,32 @@ _SENTENCES: dict[tuple[Outcome, str], str] = {
         "area {do}."
     ),
 }
-"""By outcome, and by the kind of estimate or which ends of trips it is about."""
+"""Keys are the outcome, and the kind of estimate or the ends of trips that it counts."""
 
 
 def summary(table: "Estimate", scene: "Scene | None") -> str:
     """The main finding in one or two sentences."""
-    found = finding(table, scene)
+    main = finding(table, scene)
     keys: list[tuple[Outcome, str]] = [
-        (found.outcome, table.kind),
-        (found.outcome, str(table.about.get("at"))),
-        (found.outcome, ""),
+        (main.outcome, table.kind),
+        (main.outcome, str(table.about.get("at"))),
+        (main.outcome, ""),
     ]
     sentence = next(_SENTENCES[key] for key in keys if key in _SENTENCES)
-    is_one, reason = found.number == 1, table.about.get("no_intervals")
+    is_one, reason = main.number == 1, table.about.get("no_intervals")
     return sentence.format(
-        name="" if found.row is None else row_names(table, found.row),
-        estimate="" if found.row is None else estimate_words(table, found.row),
-        count=found.number,
-        place=place_word(table),
+        name="" if main.row is None else row_name(table, main.row),
+        estimate="" if main.row is None else estimate_text(table, main.row),
+        count=main.number,
+        place=row_noun(table),
         are="is" if is_one else "are",
         do="does" if is_one else "do",
         why=f": {reason}" if reason else "",
-        least=_least(table),
+        least=_minimum(table),
     )
 
 
-def _least(table: "Estimate") -> str:
+def _minimum(table: "Estimate") -> str:
     rule = table.about.get("suppression")
     if not isinstance(rule, dict) or "min_batch_size" not in rule:
         return ""
@@ -126,9 +126,9 @@ def finding(table: "Estimate", scene: "Scene | None") -> Finding:
         return Finding("too_few_reports", number=about["missing"])
     if table.kind in ("trajectories", "synthetic") and "tid" in column:
         return Finding("trajectories", number=len(set(table["tid"])))
-    if scene is None or not scene.shown or table.kind not in ("hotspots", "density", "flows"):
+    if scene is None or not scene.ranking or table.kind not in ("hotspots", "density", "flows"):
         return Finding("rows", number=len(table))
-    rows = list(scene.shown)
+    rows = list(scene.ranking)
     if table.kind == "flows":
         rows = [k for k in rows if column["origin"][k] != column["destination"][k]]
     if is_withheld(table):
@@ -143,7 +143,7 @@ def finding(table: "Estimate", scene: "Scene | None") -> Finding:
     if above:
         return Finding("highest" if above[0] == rows[0] else "highest_significant", above[0])
     if below:
-        return Finding("only_lower", _named_below(table, below), len(below))
+        return Finding("only_lower", _row_to_name(table, below), len(below))
     number = 0 if significant is None else int(significant.sum())
     return Finding("only_within_areas", number=number)
 
@@ -158,8 +158,8 @@ def direction(table: "Estimate", row: int) -> int:
     return 1 if column[value_column(column)][row] > column["baseline"][row] else -1
 
 
-def _named_below(table: "Estimate", below: Sequence[int]) -> int:
-    """Of flows the largest, which is drawn; of areas the one furthest below the baseline."""
+def _row_to_name(table: "Estimate", below: Sequence[int]) -> int:
+    """The largest flow, which the map shows, or the area furthest below the baseline."""
     if table.kind == "flows":
         return below[0]
     column = table.columns

@@ -1,4 +1,4 @@
-"""A scene as SVG that brings nothing but classes: the page's style gives it colours."""
+"""A scene as SVG without colours: the style of the page has rules for its classes."""
 
 from collections.abc import Callable, Iterable
 from html import escape
@@ -11,55 +11,56 @@ from nomadp.answers.steps import HATCHED
 from nomadp.geometry import Floats
 from nomadp.theme import theme
 
-__all__ = ["dashes", "hatch", "head", "svg"]
+__all__ = ["arrow_head", "dash_attribute", "hatch_pattern", "svg"]
 
 Name = Callable[[int], str]
-"""What a row is called when it is pointed at."""
+"""The tooltip of a row."""
 
 
-def svg(scene: Scene, label: str, name: Name, key: str, ground: str = "") -> str:
-    """``label`` is what is read out; ``key`` keeps ids apart; ``ground`` lies beneath."""
+def svg(scene: Scene, label: str, name: Name, key: str, background: str = "") -> str:
+    """``label`` is for screen readers, ``key`` makes ids unique, ``background`` is markup."""
     frame = scene.frame
     parts = [
         f'<svg class="scene" viewBox="0 0 {WIDTH:g} {frame.height:.0f}" role="img" '
         f'aria-label="{escape(label)}" data-home="0 0 {WIDTH:g} {frame.height:.0f}">',
-        hatch(key),
-        ground,
+        hatch_pattern(key),
+        background,
         '<g class="outlines">',
         *(f'<path d="{_path([ring])}"/>' for ring in scene.outlines),
         '</g><g class="areas">',
         *(
-            f'<path class="mark {each.step}" data-row="{each.row}" d="{_path(each.rings)}"'
-            f"{_hatched(each.step, key)}>{_title(name(each.row))}</path>"
-            for each in scene.areas
+            f'<path class="mark {area.step}" data-row="{area.row}" d="{_path(area.rings)}"'
+            f"{_hatched(area.step, key)}>{_title(name(area.row))}</path>"
+            for area in scene.areas
         ),
         f'</g><g class="places"><path d="{_dots(scene.places)}"/></g><g class="dots">',
         *(
-            f'<circle class="{each.step}" cx="{each.at[0]:.1f}" cy="{each.at[1]:.1f}" '
-            f'r="{each.radius:.1f}"/>'
-            if each.row < 0
-            else f'<circle class="mark {each.step}" data-row="{each.row}" '
-            f'cx="{each.at[0]:.1f}" cy="{each.at[1]:.1f}" r="{each.radius:.1f}"'
-            f"{_hatched(each.step, key)}>{_title(name(each.row))}</circle>"
-            for each in scene.dots
+            f'<circle class="{dot.step}" cx="{dot.at[0]:.1f}" cy="{dot.at[1]:.1f}" '
+            f'r="{dot.radius:.1f}"/>'
+            if dot.row < 0
+            else f'<circle class="mark {dot.step}" data-row="{dot.row}" '
+            f'cx="{dot.at[0]:.1f}" cy="{dot.at[1]:.1f}" r="{dot.radius:.1f}"'
+            f"{_hatched(dot.step, key)}>{_title(name(dot.row))}</circle>"
+            for dot in scene.dots
         ),
         '</g><g class="tracks">',
-        *(f'<path d="{_line(each.line)}"/>' for each in scene.tracks),
+        *(f'<path d="{_line(track.line)}"/>' for track in scene.tracks),
         '</g><g class="flows">',
-        *(_flow(each, name(each.row)) for each in scene.curves),
+        *(_flow(curve, name(curve.row)) for curve in scene.curves),
         f"</g>{_scale_bar(scene)}</svg>",
     ]
     return "".join(parts)
 
 
-def hatch(key: str) -> str:
-    """What fills a mark of which there is too little to say."""
-    apart, wide = theme()["hatch_px"]
+def hatch_pattern(key: str) -> str:
+    """The definition of the pattern that fills marks that are too uncertain to show."""
+    distance, line_width = theme()["hatch_px"]
     return (
-        f'<defs><pattern id="{key}-hatch" width="{apart}" height="{apart}" '
+        f'<defs><pattern id="{key}-hatch" width="{distance}" height="{distance}" '
         'patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
-        f'<rect class="hatch-ground" width="{apart}" height="{apart}"/>'
-        f'<path class="hatch-line" d="M0 0V{apart}" stroke-width="{wide}"/></pattern></defs>'
+        f'<rect class="hatch-ground" width="{distance}" height="{distance}"/>'
+        f'<path class="hatch-line" d="M0 0V{distance}" stroke-width="{line_width}"/>'
+        "</pattern></defs>"
     )
 
 
@@ -80,17 +81,17 @@ def _line(points: Floats) -> str:
 
 
 def _dots(points: Floats) -> str:
-    """Round caps of lines without length: thousands of places in one element."""
+    """Lines without length, whose round caps are dots: one element for thousands of places."""
     return "".join(f"M{x:.1f} {y:.1f}h0" for x, y in np.unique(points.round(1), axis=0))
 
 
 def _flow(curve: Curve, title: str) -> str:
-    """A curve, and a head where it ends; a wider one, unseen, is there to be touched."""
+    """A curve with an arrow head, and a wider invisible curve that is easier to point at."""
     (x1, y1), _ = curve.ends
-    bend, corners = curve.bend, head(curve)
+    bend, corners = curve.bend, arrow_head(curve)
     neck = corners[1:].mean(axis=0)
     path = f"M{x1:.1f} {y1:.1f}Q{bend[0]:.1f} {bend[1]:.1f} {neck[0]:.1f} {neck[1]:.1f}"
-    dashed = dashes(curve.width) if curve.is_less else ""
+    dashed = dash_attribute(curve.width) if curve.is_below_baseline else ""
     return (
         f'<g class="mark flow {curve.certainty}" data-row="{curve.row}">{_title(title)}'
         f'<path class="touch" d="{path}"/>'
@@ -99,28 +100,29 @@ def _flow(curve: Curve, title: str) -> str:
     )
 
 
-def dashes(width: float) -> str:
-    """Of what is less than flat: on and off, by the width of the line."""
+def dash_attribute(width: float) -> str:
+    """The dashes of flows below the baseline, in proportion to the width of the line."""
     on, off = (f"{part * width:.1f}" for part in theme()["flow_dashes"])
     return f' stroke-dasharray="{on} {off}"'
 
 
-def head(curve: Curve) -> Floats:
-    """The corners of what shows where a flow ends, the tip first."""
+def arrow_head(curve: Curve) -> Floats:
+    """The corners of the arrow head at the end of a flow, the tip first."""
     tip = np.array(curve.ends[1])
-    way = tip - np.array(curve.bend)
-    way = way / max(float(np.hypot(*way)), 1e-9)
+    direction = tip - np.array(curve.bend)
+    direction = direction / max(float(np.hypot(*direction)), 1e-9)
     least, by_width = theme()["flow_head"]
     size = least + by_width * curve.width
-    neck, side = tip - way * size, np.array([-way[1], way[0]]) * size * 0.5
+    neck = tip - direction * size
+    side = np.array([-direction[1], direction[0]]) * size * 0.5
     return np.array([tip, neck + side, neck - side])
 
 
 def _scale_bar(scene: Scene) -> str:
-    km = scene.frame.bar_km
-    y, length = scene.frame.height - 18, km * scene.frame.km
-    said = f"{km:g} km" if km >= 1 else f"{km * 1000:g} m"
+    km = scene.frame.scale_bar_km
+    y, length = scene.frame.height - 18, km * scene.frame.px_per_km
+    label = f"{km:g} km" if km >= 1 else f"{km * 1000:g} m"
     return (
         f'<g class="scale"><path d="M18 {y - 5:.0f}v5h{length:.1f}v-5"/>'
-        f'<text x="24" y="{y - 7:.0f}">{said}</text></g>'
+        f'<text x="24" y="{y - 7:.0f}">{label}</text></g>'
     )

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from nomadp.answers.areas import LOCATIONS, areas_of
+from nomadp.answers.areas import LOCATIONS, resolve_areas
 from nomadp.answers.decoded import point_rows
 from nomadp.answers.estimate import Estimate
-from nomadp.answers.facts import Terms, about, missing
+from nomadp.answers.facts import Terms, estimate_facts, too_few_reports
 from nomadp.answers.flow import flow_poisoning
 from nomadp.answers.place import place_poisoning
 from nomadp.errors import DomainError, InvalidArgument
@@ -21,14 +21,14 @@ from nomadp.mechanisms.atlas.long import interpolated
 from nomadp.mechanisms.oracles import FrequencyOracle
 from nomadp.sequences import Sequences, joined
 
-__all__ = ["MOST", "moment", "synthesize"]
+__all__ = ["MAX_TRAJECTORIES", "parse_start_time", "synthesize"]
 
 COLUMNS = ("uid", "tid", "seq", "location_id", "lat", "lng")
-MOST = 1_000_000
+MAX_TRAJECTORIES = 1_000_000
 STEP = timedelta(minutes=1)
-"""Between two points with artificial times, which only show their order."""
+"""The interval between artificial times. These only show the order of points."""
 YEARS = range(1970, 2200)
-"""The years that our own readers accept."""
+"""The years that NomaDP's readers accept."""
 
 
 def synthesize(
@@ -57,70 +57,71 @@ def synthesize(
     (10, True)
     """
     _check_count(count)
-    begin = None if start is None else moment(start)
+    start_time = None if start is None else parse_start_time(start)
     mechanism = mechanism_of(model)
-    too_few = missing("synthetic", mechanism, model.counts, terms, COLUMNS)
+    too_few = too_few_reports("synthetic", mechanism, model.counts, terms, COLUMNS)
     if too_few is not None:
         return too_few
-    columns = _columns(model, count, np.random.default_rng(seed), begin)
-    said: dict[str, Any] = {"synthetic": True, "seed": seed, "count": count}
-    said["poisoning_1pct"] = _poisoning(model)
-    return Estimate("synthetic", columns, about("synthesize", model, terms, **said))
+    columns = _columns(model, count, np.random.default_rng(seed), start_time)
+    facts: dict[str, Any] = {"synthetic": True, "seed": seed, "count": count}
+    facts["poisoning_1pct"] = _poisoning(model)
+    return Estimate("synthetic", columns, estimate_facts("synthesize", model, terms, **facts))
 
 
 def _check_count(count: int) -> None:
-    if not 1 <= count <= MOST:
+    if not 1 <= count <= MAX_TRAJECTORIES:
         raise DomainError(
-            f"count must be from 1 to {MOST}, got {count}",
+            f"count must be from 1 to {MAX_TRAJECTORIES}, got {count}",
             code="trajectory_count_out_of_range",
             count=count,
-            most=MOST,
+            most=MAX_TRAJECTORIES,
         )
 
 
 def _columns(
-    model: Model, count: int, rng: Generator, begin: datetime | None
+    model: Model, count: int, rng: Generator, start_time: datetime | None
 ) -> dict[str, Any]:
-    """Drawn from the fitted model alone: no report is read again."""
+    """The rows of ``count`` trajectories or trips, drawn from the fitted model alone."""
     draw = _trips if model.mechanism.is_oracle else _trajectories
     names = tuple(f"synthetic-{k}" for k in range(count))
-    rows = Sequences(*joined(draw(model, count, rng)), names)
-    points = point_rows(model, rows)
-    columns = {"uid": list(points["tid"]), **points}
-    if begin is not None:
-        moments = [begin + seq * STEP for seq in rows.seq.tolist()]
-        columns["datetime"] = [f"{each:%Y-%m-%dT%H:%M:%S}Z" for each in moments]
+    points = Sequences(*joined(draw(model, count, rng)), names)
+    columns = point_rows(model, points)
+    columns = {"uid": list(columns["tid"]), **columns}
+    if start_time is not None:
+        times = [start_time + seq * STEP for seq in points.seq.tolist()]
+        columns["datetime"] = [f"{time:%Y-%m-%dT%H:%M:%S}Z" for time in times]
     return columns
 
 
 def _poisoning(model: Model) -> dict[str, Any]:
-    """Poisoning of the shares that are drawn from: of trips, or of visits at locations."""
+    """Poisoning of the shares that trajectories are drawn from: of trips or of visits."""
     mechanism = model.mechanism
     if isinstance(mechanism, FrequencyOracle):
         return flow_poisoning(model, mechanism.partition, flow_shares(model))
-    areas = areas_of(mechanism, None, LOCATIONS)
+    areas = resolve_areas(mechanism, None, LOCATIONS)
     return place_poisoning(model, areas, None, visit_shares(model, None, None))
 
 
 def _trips(model: Model, count: int, rng: Generator) -> list[Ints]:
     """Trips between two locations, uniform within the zones of each trip."""
-    question = model.mechanism
+    oracle = model.mechanism
     shares = flow_shares(model).values  # refused for oracles of single zones
-    if not isinstance(question, FrequencyOracle):
+    if not isinstance(oracle, FrequencyOracle):
         raise InvalidArgument("the mechanism must be a frequency oracle", code="query_required")
     pair = rng.choice(len(shares), count, p=shares / shares.sum())
-    order = np.argsort(question.partition.of, kind="stable")
-    held = np.bincount(question.partition.of)
-    first = np.cumsum(held) - held
-    zones = np.stack(np.divmod(pair, len(question.partition)), axis=1)
-    return list(order[first[zones] + rng.integers(0, held[zones])])
+    # Locations sorted by zone: zone z has those at first[z], ..., first[z] + zone_size[z] - 1.
+    order = np.argsort(oracle.partition.of, kind="stable")
+    zone_size = np.bincount(oracle.partition.of)
+    first = np.cumsum(zone_size) - zone_size
+    zones = np.stack(np.divmod(pair, len(oracle.partition)), axis=1)  # (count, 2)
+    return list(order[first[zones] + rng.integers(0, zone_size[zones])])
 
 
 def _trajectories(model: Model, count: int, rng: Generator) -> list[Ints]:
     """Trajectories of the reported lengths, from the posterior of all reports."""
     mechanism, bootstrap = model.mechanism, model.bootstrap
-    found = model.counts.lengths(mechanism)
-    law: Any = mechanism.report_law(next(iter(found)))
+    reports_by_length = model.counts.lengths(mechanism)
+    law: Any = mechanism.report_law(next(iter(reports_by_length)))
     if bootstrap is None or not law.whole:
         raise DomainError(
             "synthetic trajectories need reports of whole trajectories, got those of "
@@ -128,36 +129,40 @@ def _trajectories(model: Model, count: int, rng: Generator) -> list[Ints]:
             code="reports_of_points",
             mechanism=mechanism.name,
         )
-    kept = location_shares(bootstrap).shrinkage_weight
+    shrinkage_weight = location_shares(bootstrap).shrinkage_weight
     groups = {group.evidence.support.shape[1]: group for group in bootstrap.groups}
-    share = np.array(list(found.values()), dtype=np.float64)
+    n_reports = np.array(list(reports_by_length.values()), dtype=np.float64)
+    n_drawn = rng.multinomial(count, n_reports / n_reports.sum())
     drawn: list[Ints] = []
-    for length, some in zip(found, rng.multinomial(count, share / share.sum()), strict=True):
+    for length, number in zip(reports_by_length, n_drawn, strict=True):
         law = mechanism.report_law(length)
         group = groups[law.seen or length]
         support = group.evidence.support
-        told = group.evidence.expected_counts(
+        expected = group.evidence.expected_counts(
             effective_prior(bootstrap.prior, bootstrap.baseline_prior, group), group.counts
         )
-        alike = bootstrap.baseline_prior.weights(support)
-        weights = kept * told / told.sum() + (1 - kept) * alike
-        rows = support[rng.choice(len(support), some, p=weights / weights.sum())]
-        if some:
-            drawn += list(interpolated(mechanism.locations, rows.T, length).T)
+        # Shrunk towards the baseline like the shares of `hotspots`.
+        baseline = bootstrap.baseline_prior.weights(support)
+        weights = shrinkage_weight * expected / expected.sum()
+        weights += (1 - shrinkage_weight) * baseline
+        codewords = support[rng.choice(len(support), number, p=weights / weights.sum())]
+        if number:
+            drawn += list(interpolated(mechanism.locations, codewords.T, length).T)
+    # Shuffled, so that lengths do not follow from the order.
     return [drawn[k] for k in rng.permutation(len(drawn)).tolist()]
 
 
-def moment(text: str) -> datetime:
+def parse_start_time(text: str) -> datetime:
     """The first artificial time; `DomainError` if ``text`` is not a time."""
     try:
-        found = datetime.fromisoformat(text)
-        found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        time = datetime.fromisoformat(text)
+        time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except (ValueError, OverflowError):
-        found = None
-    if found is None or found.year not in YEARS:
+        time = None
+    if time is None or time.year not in YEARS:
         raise DomainError(
             "start must be a time in ISO 8601 of the years 1970 to 2199, such as "
             "2026-01-01T08:00:00Z",
             code="invalid_start_time",
         )
-    return found
+    return time

@@ -12,11 +12,12 @@ __all__ = ["address_of", "insecure_option"]
 insecure_option = click.option(
     "--insecure",
     is_flag=True,
-    help="Allow http:// to another machine; anyone in between can read the token.",
+    help="Allow unencrypted http:// to another machine; anyone in between can read the token.",
 )
 
 
 def address_of(url: str, *, insecure: bool) -> "Address":
+    """The address in a URL; an error suggests --insecure where that would help."""
     from nomadp.errors import TaskRefused
     from nomadp.protocol.address import Address
 

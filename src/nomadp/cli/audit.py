@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nomadp.cli.options import ManyNumbers, Whole, file_option
-from nomadp.cli.output import Answer, json_option, print_table, progress_bar, say
+from nomadp.cli.output import Result, json_option, print_table, progress_bar, say
 
 if TYPE_CHECKING:
     from nomadp.audit import AuditReport, AuditRequest
@@ -15,7 +15,7 @@ __all__ = ["audit"]
 
 FEW_ROWS = 9
 """Up to this many rows (one mechanism by default), the steps of each are shown."""
-MISSED = "A path that leaks or loses more than these limits is detected with probability 0.99."
+DETECTION = "A path that exceeds these limits is detected with probability 0.99."
 
 
 @click.command(cls=ManyNumbers)
@@ -31,14 +31,14 @@ MISSED = "A path that leaks or loses more than these limits is detected with pro
     "variants",
     multiple=True,
     metavar="NAME",
-    help="Audit only this broken variant.",
+    help="Audit only this broken variant; repeatable.",
 )
 @click.option(
     "--epsilon",
     "epsilons",
     multiple=True,
     metavar="E...",
-    help="Claimed budgets (default: 0.1 1 4).",
+    help="Claimed privacy budgets (default: 0.1 1 4).",
 )
 @click.option(
     "--length",
@@ -46,21 +46,21 @@ MISSED = "A path that leaks or loses more than these limits is detected with pro
     type=Whole(1, 6),
     multiple=True,
     metavar="N...",
-    help="Numbers of points (default: 1 2 3).",
+    help="Numbers of points of a trajectory (default: 1 2 3).",
 )
 @click.option(
     "--gallery/--no-gallery",
     default=None,
-    help="With or without the broken variants, which must be detected.",
+    help="Also audit, or skip, the broken variants, each of which must be detected.",
 )
 @file_option(
     "--locations",
-    "Also bound the loss over these locations, in the 64-bit words that are drawn.",
+    "Also bound the loss over these locations, for the 64-bit random words that are drawn.",
 )
 @click.option(
     "--thorough",
     is_flag=True,
-    help="More maps and draws, finer directions, the index of large sets (takes minutes).",
+    help="Test more maps, draws and directions, and the index of large sets (takes minutes).",
 )
 @click.option(
     "--seed",
@@ -69,16 +69,16 @@ MISSED = "A path that leaks or loses more than these limits is detected with pro
     help="Repeat the draws of an audit that printed this seed (default: a fresh seed).",
 )
 @json_option
-def audit(**options: Any) -> Answer:
+def audit(**options: Any) -> Result:
     """Compute the exact privacy loss of each mechanism on small maps.
 
-    Every choice of a mechanism's program is enumerated for every input. The comparison is in
-    exact fractions of the 64-bit words that are drawn; printed losses are rounded up.
+    The audit enumerates every choice of a mechanism's program for every input. It compares the
+    probabilities as exact fractions of 64-bit random words; printed losses are rounded up.
 
-    Paths that draw many trajectories at once are sampled and tested against the exact law at
-    every length. Those that must return the same reports as the reference program are compared
-    with it over random sets and lengths. The verdict states the share of leaked reports and the
-    loss that could go undetected, and the paths that were not tested.
+    Code paths that perturb many trajectories at once are sampled and tested against the exact
+    law at every length. Paths that must return the same reports as the reference program are
+    compared with it over random sets and lengths. The verdict states the share of leaked
+    reports and the loss that could go undetected, and the paths that were not tested.
 
     Variants that are known to be broken are audited too, and each must be detected. Exits with
     1 if a claim does not hold.
@@ -94,41 +94,41 @@ def audit(**options: Any) -> Answer:
         say(f"nomadp: {problem}", err=True)
     with progress_bar("auditing") as bar:
         report = run_audit(_request(options), bar.reach)
-    return Answer(report.as_dict(), lambda: _print(report), report.ok)
+    return Result(report.as_dict(), lambda: _print(report), report.ok)
 
 
 def _request(options: dict[str, Any]) -> "AuditRequest":
-    """Naming a mechanism or a variant leaves out the others; the audit states the defaults."""
+    """Only what the options name; `AuditRequest` states the defaults."""
     from nomadp.audit import AuditRequest
     from nomadp.budget import as_epsilon
     from nomadp.mechanisms import PUBLISHED
 
-    given: dict[str, Any] = {"thorough": options["thorough"]}
+    settings: dict[str, Any] = {"thorough": options["thorough"]}
     if options["locations"] is not None:
         from nomadp.formats.location_files import read_locations
 
-        given["locations"] = read_locations(options["locations"])
+        settings["locations"] = read_locations(options["locations"])
     if options["epsilons"]:
-        given["epsilons"] = tuple(map(as_epsilon, options["epsilons"]))
+        settings["epsilons"] = tuple(map(as_epsilon, options["epsilons"]))
     if options["lengths"]:
-        given["lengths"] = options["lengths"]
+        settings["lengths"] = options["lengths"]
     if options["seed"] is not None:
-        given["seed"] = options["seed"]
-    named, variants = options["mechanisms"], options["variants"]
-    if named or variants:
-        given["mechanisms"] = tuple(name for name in named if name not in PUBLISHED)
-        given["published"] = tuple(name for name in (*named, *variants) if name in PUBLISHED)
-        given["gallery"] = tuple(name for name in variants if name not in PUBLISHED)
-        given["draws"] = 0
+        settings["seed"] = options["seed"]
+    names, variants = options["mechanisms"], options["variants"]
+    if names or variants:
+        settings["mechanisms"] = tuple(name for name in names if name not in PUBLISHED)
+        settings["published"] = tuple(name for name in (*names, *variants) if name in PUBLISHED)
+        settings["gallery"] = tuple(name for name in variants if name not in PUBLISHED)
+        settings["draws"] = 0  # the samplers are tested with the whole audit only
     if options["gallery"] is not None and not variants:
-        given["gallery"] = None if options["gallery"] else ()
-    return AuditRequest(**given)
+        settings["gallery"] = None if options["gallery"] else ()
+    return AuditRequest(**settings)
 
 
 def _print(report: "AuditReport") -> None:
     parts = report.as_dict()
-    few = parts["mechanisms"] if len(report.rows) <= FEW_ROWS else []
-    parts["steps"] = [row | step for row in few for step in row["steps"]]
+    with_steps = parts["mechanisms"] if len(report.rows) <= FEW_ROWS else []
+    parts["steps"] = [row | step for row in with_steps for step in row["steps"]]
     for part, (title, columns, verdict) in SECTIONS.items():
         rows = [{**row, "verdict": verdict(row)} for row in parts[part]]
         if not rows:
@@ -139,12 +139,12 @@ def _print(report: "AuditReport") -> None:
         )
         say()
         if part == "paths" and report.leak_missed is not None:
-            say(f"{MISSED}\n")
+            say(f"{DETECTION}\n")
     say(_verdict(report))
 
 
 def _verdict(report: "AuditReport") -> str:
-    """The verdict, with what sampling could have missed."""
+    """The verdict, and the leak and the loss that sampling could have missed."""
     lines = ["every check passed" if report.ok else "A CHECK FAILED"]
     if report.leak_missed is not None and report.loss_missed is not None:
         loss, epsilon = report.loss_missed
@@ -164,14 +164,14 @@ def _cell(row: dict[str, Any], key: str) -> str:
     return ", ".join(value) if isinstance(value, list) else str(value)
 
 
-def _claim(row: dict[str, Any]) -> str:
+def _loss_verdict(row: dict[str, Any]) -> str:
     if not row["flags"]:
         return "holds" if row["private"] else "NOT DETECTED"
     reasons = ", ".join(row["flags"])
     return f"BROKEN ({reasons})" if row["private"] else f"not private, as stated ({reasons})"
 
 
-def _fit(row: dict[str, Any]) -> str:
+def _test_verdict(row: dict[str, Any]) -> str:
     if "epsilon" not in row and "law" not in row:
         return str(row["seen"])
     if "differing" in row:
@@ -179,10 +179,10 @@ def _fit(row: dict[str, Any]) -> str:
     return "fits" if row["ok"] else "DOES NOT FIT"
 
 
-def _words(row: dict[str, Any]) -> str:
+def _full_size_verdict(row: dict[str, Any]) -> str:
     if row["refused"]:
         return "refused before any draw"
-    return "holds" if row["ok"] else "BROKEN (words)"
+    return "holds" if row["ok"] else "BROKEN (64-bit words)"
 
 
 CLAIM = {"mechanism": "mechanism", "epsilon": "epsilon", "length": "length"}
@@ -192,34 +192,38 @@ VERDICT = {"verdict": "verdict"}
 
 SECTIONS: dict[str, tuple[str, dict[str, str], Callable[[dict[str, Any]], str]]] = {
     "mechanisms": (
-        "Exact loss: the largest over all maps",
+        "Exact privacy loss (largest over all maps)",
         {**CLAIM, "spent": "spent", **LOSSES, **VERDICT},
-        _claim,
+        _loss_verdict,
     ),
     "steps": (
-        "Loss per step: the largest of a single draw",
-        {**CLAIM, "step": "step", "may cost": "share", "costs": "loss"},
-        _claim,
+        "Privacy loss per step (largest of a single draw)",
+        {**CLAIM, "step": "step", "allowed": "share", "loss": "loss"},
+        _loss_verdict,
     ),
     "gallery": (
         "Broken variants, each of which must be detected",
         {"variant": "name", "epsilon": "epsilon", **LOSSES, "detected by": "verdict"},
         lambda row: ", ".join(row["flagged_by"]) or "MISSED",
     ),
-    "sampler": ("Draws tested against their law", {"law": "law", **TEST, **VERDICT}, _fit),
+    "sampler": (
+        "Samples tested against their exact law",
+        {"law": "law", **TEST, **VERDICT},
+        _test_verdict,
+    ),
     "paths": (
-        "Paths: the reference is enumerated, bulk paths are compared with it or sampled",
+        "Code paths (the reference is enumerated; bulk paths are compared with it or sampled)",
         {
             **{"mechanism": "mechanism", "path": "path", "epsilon": "epsilon"},
             **{"length": "length", "reports": "reports", "p-value": "p_value"},
-            **{"leak missed": "leak_missed", "loss missed": "loss_missed", **VERDICT},
+            **{"undetected leak": "leak_missed", "undetected loss": "loss_missed", **VERDICT},
         },
-        _fit,
+        _test_verdict,
     ),
     "full_size": (
-        "At full size: the largest loss of all draws together, in the 64-bit words drawn",
+        "Full size (upper bound on the loss of a whole report, for the 64-bit words drawn)",
         {**CLAIM, "locations": "locations", "at most": "loss", **VERDICT},
-        _words,
+        _full_size_verdict,
     ),
 }
-"""Per section of a report: its title, the key of each column, and its verdict."""
+"""Per section of a report: its title, the key of each column, and the verdict on a row."""

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from nomadp.cli.files import out_option
-from nomadp.cli.options import EXISTING, ManyNumbers, Whole, file_option, locations_option
-from nomadp.cli.output import Answer, json_option, print_table, progress_bar, say
+from nomadp.cli.options import PATH, ManyNumbers, Whole, file_option, locations_option
+from nomadp.cli.output import Result, json_option, print_table, progress_bar, say
 
 if TYPE_CHECKING:
     from nomadp.mechanisms.atlas import PinnedCodebooks
@@ -16,19 +16,20 @@ __all__ = ["codebook"]
 
 VERDICTS = {
     True: "building it again gives the same codewords",
-    False: "building it again gives OTHER codewords: equally private, but of unknown utility",
-    None: "this version does not know the recipe, so it was not built again",
+    False: "building it again gives DIFFERENT codewords: as private, but of unknown utility",
+    None: "this version does not know the recipe and could not build it again",
 }
 
 
 @click.group()
 def codebook() -> None:
-    """Build and check the public codebook that atlas draws its reports from.
+    """Build and check the public codebook that ATLAS draws its reports from.
 
     The file is optional: a client builds the same codebook from the location set and epsilon.
-    It serves tasks that pin their mechanism by a hash, and clients that should not build. With
-    --codebook FILE, a mechanism has the hash of the file in its identity and in its reports. A
-    different codebook can reduce utility, but never privacy. Both commands take --json.
+    Use a file for tasks that pin their mechanism by a hash, and for clients that should not
+    build the codebook themselves. With --codebook FILE, the identity of the mechanism and its
+    reports contain the hash of the file. A different codebook can reduce utility, but never
+    privacy. Both commands take --json.
 
     \b
     Example:
@@ -45,7 +46,9 @@ def codebook() -> None:
     short_help="Write the codebook of a location set to a file.",
 )
 @locations_option
-@click.option("--epsilon", required=True, metavar="E", help="Budget of a whole trajectory.")
+@click.option(
+    "--epsilon", required=True, metavar="E", help="Privacy budget of a whole trajectory."
+)
 @click.option(
     "--length",
     "lengths",
@@ -53,22 +56,22 @@ def codebook() -> None:
     multiple=True,
     required=True,
     metavar="N...",
-    help="Numbers of points; above 8, the codebook of the control points is used.",
+    help="Numbers of points of a trajectory; above 8, its control points are encoded.",
 )
 @click.option(
     "--size",
     type=Whole(1, 4096),
     metavar="K",
-    help="Most codewords per length (default: as few as are good enough).",
+    help="Maximum number of codewords per length (default: chosen by utility).",
 )
 @out_option("The codebook: .parquet.", ".parquet")
 @json_option
 def build(
     *, locations: Path, epsilon: str, lengths: tuple[int, ...], size: int | None, out: Path
-) -> Answer:
-    """Write the codebook of some lengths.
+) -> Result:
+    """Write the codebook for trajectories of these lengths.
 
-    It depends on the location set and epsilon only.
+    It depends only on the location set, epsilon, the lengths and --size.
 
     \b
     Example:
@@ -89,24 +92,24 @@ def build(
     write_atlas(out, pinned)
     lengths_text = ", ".join(map(str, pinned.lengths))
     count = sum(len(table.codewords) for table in pinned.tables)
-    return Answer(
+    return Result(
         {"out": str(out), **described(pinned)},
         f"{count} codewords of length {lengths_text}: {out}\nsha256 {pinned.sha256}",
     )
 
 
 @codebook.command(short_help="Describe and verify a codebook file.")
-@click.argument("file", type=EXISTING)
+@click.argument("file", type=PATH)
 @file_option(
     "--locations",
-    "The location set it must belong to; the codebook is then also built again and compared.",
+    "Location set of the codebook; the codebook is then built again and compared.",
 )
 @json_option
-def show(*, file: Path, locations: Path | None) -> Answer:
+def show(*, file: Path, locations: Path | None) -> Result:
     """Describe a codebook file after checking its hashes.
 
-    Exits with 2 if its content or its location set does not match its hash, and with 1 if its
-    recipe gives other codewords.
+    Exits with 2 if the content or the location set does not match its hash, and with 1 if the
+    recipe gives different codewords.
 
     \b
     Example:
@@ -127,7 +130,7 @@ def show(*, file: Path, locations: Path | None) -> Answer:
             {"follows_recipe": checked},
             f"recipe {pinned.recipe}: {VERDICTS[checked]}",
         )
-    return Answer(
+    return Result(
         {"file": str(file), **described(pinned), **facts},
         lambda: _print(pinned, verdict),
         checked is not False,
@@ -140,7 +143,7 @@ def _print(pinned: "PinnedCodebooks", verdict: str) -> None:
     say(f"epsilon       {pinned.epsilon}")
     say(f"recipe        {pinned.recipe}, {_size_text(pinned.size)}\n")
     print_table(
-        ["length", "codewords", "near", "error in km"],
+        ["length", "codewords", "k nearest", "error km"],
         [
             [
                 str(table.codewords.shape[1]),

@@ -8,8 +8,8 @@ import click
 
 from nomadp.cli.files import out_option
 from nomadp.cli.group import CommandModules
-from nomadp.cli.options import EXISTING
-from nomadp.cli.output import Answer, json_option, progress_bar
+from nomadp.cli.options import PATH
+from nomadp.cli.output import Result, json_option, progress_bar
 
 if TYPE_CHECKING:
     from nomadp.collector.store import Store
@@ -23,7 +23,7 @@ COMMANDS = {
     "restore": "Copy a backup into a new store.",
     "migrate": "Copy one store into another, such as a file into PostgreSQL.",
     "clock": "Check or confirm this machine's clock.",
-    "check": "Verify a store, and say how to repair it.",
+    "check": "Verify a store, and explain how to repair it.",
     "tokens": "Create a new token for the analyst or the operator.",
 }
 """Each is in this module, or in nomadp.cli.collector_NAME."""
@@ -34,17 +34,18 @@ store_option = click.option(
     show_default=True,
     metavar="STORE",
     envvar="NOMADP_STORE",
-    help="File of the store, or postgresql://USER@HOST/DATABASE.",
+    help="The store: a file, or postgresql://USER@HOST/DATABASE.",
 )
 
 
-def opened_store(named: str, *, new: bool = False) -> "Store":
+def open_store(name: str, *, new: bool = False) -> "Store":
+    """Open a store, or explain how to install the collector."""
     from nomadp.extras import require
 
     require("collector")
-    from nomadp.collector.connections import open_store
+    from nomadp.collector import connections
 
-    return open_store(named, new=new)
+    return connections.open_store(name, new=new)
 
 
 @click.group(cls=CommandModules, summaries=COMMANDS, modules="nomadp.cli.collector_{}")
@@ -65,11 +66,11 @@ def collector() -> None:
 @click.option("--task", "task_id", required=True, metavar="ID", help="Id of the task.")
 @out_option("Reports: .parquet.", ".parquet")
 @json_option
-def export(*, store: str, task_id: str, out: Path) -> Answer:
+def export(*, store: str, task_id: str, out: Path) -> Result:
     """Write the reports of a task to a file, for "nomadp query", "decode" and clusters.
 
-    The file has the layout of "nomadp perturb". Reports are sorted by their random ids, each
-    with its epoch. The store contains nothing about senders.
+    The file has the same layout as one that "nomadp perturb" wrote. Reports are sorted by their
+    random ids, and each has its epoch. The store contains nothing about senders.
 
     \b
     Example:
@@ -77,17 +78,17 @@ def export(*, store: str, task_id: str, out: Path) -> Answer:
     """
     from nomadp.collector.export import export_reports
 
-    count = export_reports(opened_store(store), task_id, out)
-    found = {"reports": count, "task_id": task_id, "out": str(out)}
-    return Answer(found, f"{count} reports in {out}")
+    count = export_reports(open_store(store), task_id, out)
+    content = {"reports": count, "task_id": task_id, "out": str(out)}
+    return Result(content, f"{count} reports in {out}")
 
 
 @collector.command()
 @store_option
 @out_option("The backup: .sqlite.", ".sqlite")
 @json_option
-def backup(*, store: str, out: Path) -> Answer:
-    """Copy a store, as of one moment, into a file that can be served itself.
+def backup(*, store: str, out: Path) -> Result:
+    """Copy a consistent snapshot of a store into a file that "nomadp serve" can use.
 
     \b
     Example:
@@ -95,29 +96,29 @@ def backup(*, store: str, out: Path) -> Answer:
     """
     from nomadp.collector.copying import back_up
 
-    back_up(opened_store(store), out)
-    return Answer({"out": str(out)}, f"backup in {out}")
+    back_up(open_store(store), out)
+    return Result({"out": str(out)}, f"backup in {out}")
 
 
 @collector.command()
-@click.argument("backup_file", metavar="BACKUP", type=EXISTING)
+@click.argument("backup_file", metavar="BACKUP", type=PATH)
 @store_option
 @json_option
-def restore(*, backup_file: Path, store: str) -> Answer:
+def restore(*, backup_file: Path, store: str) -> Result:
     """Copy BACKUP into a new store. An interrupted copy resumes.
 
     \b
     Example:
       nomadp collector restore backup.sqlite --store again.sqlite
     """
-    return _copied(opened_store(str(backup_file)), store)
+    return _copy(open_store(str(backup_file)), store)
 
 
 @collector.command()
 @store_option
 @click.option("--to", "target", required=True, metavar="STORE", help="Store to copy into.")
 @json_option
-def migrate(*, store: str, target: str) -> Answer:
+def migrate(*, store: str, target: str) -> Result:
     """Copy one store into another, empty one. An interrupted copy resumes.
 
     Stop the collector first. A store that is in use is refused, because reports that arrive
@@ -127,32 +128,32 @@ def migrate(*, store: str, target: str) -> Answer:
     Example:
       nomadp collector migrate --to postgresql://nomadp@localhost/nomadp
     """
-    source = opened_store(store)
+    source = open_store(store)
     from nomadp.collector.copying import check_at_rest
 
     check_at_rest(source)  # before the target is created
-    return _copied(source, target, moves=True)
+    return _copy(source, target, moves=True)
 
 
-def _copied(one: "Store", target: str, *, moves: bool = False) -> Answer:
+def _copy(source: "Store", target_name: str, *, moves: bool = False) -> Result:
     from nomadp.collector.copying import copy_store
 
-    other = opened_store(target, new=True)
+    target = open_store(target_name, new=True)
     with progress_bar("copying reports") as bar:
-        count = copy_store(one, other, bar.advance, moves=moves)
-    found: dict[str, Any] = {"reports": count, "from": one.name, "to": other.name}
-    return Answer(found, f"{count} reports copied from {one.name} to {other.name}")
+        count = copy_store(source, target, bar.advance, moves=moves)
+    content: dict[str, Any] = {"reports": count, "from": source.name, "to": target.name}
+    return Result(content, f"{count} reports copied from {source.name} to {target.name}")
 
 
 @collector.command()
 @click.argument("role", type=click.Choice(["analyst", "operator"]))
 @store_option
 @json_option
-def tokens(*, role: str, store: str) -> Answer:
+def tokens(*, role: str, store: str) -> Result:
     """Create a new token for ROLE. It is shown once, and replaces the old one immediately.
 
-    If the collector is started with a token in its environment, set the new one there too.
-    Otherwise its next start restores the old one.
+    If the environment of the collector contains a token, replace it there, too. Otherwise the
+    next start restores the old one.
 
     \b
     Example:
@@ -160,11 +161,11 @@ def tokens(*, role: str, store: str) -> Answer:
     """
     from nomadp.collector.tokens import renew_token
 
-    with closing(opened_store(store).connect()) as connection:
+    with closing(open_store(store).connect()) as connection:
         token = renew_token(connection, role)
-    said = (
+    text = (
         f"{role} token, shown once: {token}\n"
-        f"if the collector is started with NOMADP_{role.upper()}_TOKEN, set the new token "
-        "there too; otherwise its next start restores the old one"
+        f"if NOMADP_{role.upper()}_TOKEN is set where the collector is started, set it to the "
+        "new token; otherwise the next start restores the old one"
     )
-    return Answer({"role": role, "token": token}, said)
+    return Result({"role": role, "token": token}, text)

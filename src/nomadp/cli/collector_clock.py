@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from nomadp.cli.collector import opened_store, store_option
-from nomadp.cli.output import Answer, json_option
+from nomadp.cli.collector import open_store, store_option
+from nomadp.cli.output import Result, json_option
 
 __all__ = ["clock"]
 
@@ -17,33 +17,33 @@ __all__ = ["clock"]
 @store_option
 @click.option("--confirm", is_flag=True, help="Confirm that this machine's clock is right.")
 @json_option
-def clock(*, store: str, confirm: bool) -> Answer:
+def clock(*, store: str, confirm: bool) -> Result:
     """Compare this machine's clock with the newest time in the store.
 
     If they differ by more than three days, a collector neither accepts nor deletes reports
-    until the clock is set or you confirm it. A running collector notices within seconds.
+    until you correct or confirm the clock. A running collector notices within seconds.
 
     \b
     Example:
       nomadp collector clock
       nomadp collector clock --confirm
     """
-    found = _compared(store, confirm=confirm)
-    return Answer(found, "\n".join(_lines(found)))
+    comparison = _compare(store, confirm=confirm)
+    return Result(comparison, "\n".join(_lines(comparison)))
 
 
-def _compared(store: str, *, confirm: bool) -> dict[str, Any]:
-    with closing(opened_store(store).connect()) as connection:
+def _compare(store: str, *, confirm: bool) -> dict[str, Any]:
+    with closing(open_store(store).connect()) as connection:
         from nomadp.collector.clock import Clock
         from nomadp.collector.overview import would_delete
 
         now_s = time.time()
-        believed = Clock(lambda: now_s)
+        machine_clock = Clock(lambda: now_s)
         if confirm:
-            connection.confirm_time(believed.hour)
+            connection.confirm_time(machine_clock.hour)
         newest = connection.newest_time()
-        believed.set_newest(newest)
-        off_s = believed.off_s
+        machine_clock.set_newest(newest)
+        off_s = machine_clock.off_s
         return {
             "clock": int(now_s),
             "newest_time": newest,
@@ -54,17 +54,17 @@ def _compared(store: str, *, confirm: bool) -> dict[str, Any]:
         }
 
 
-def _lines(found: dict[str, Any]) -> Iterator[str]:
+def _lines(comparison: dict[str, Any]) -> Iterator[str]:
     from nomadp.collector.clock import utc
 
-    newest, days = found["newest_time"], found["days_off"]
-    yield f"this machine's clock: {utc(found['clock'])}"
+    newest, days = comparison["newest_time"], comparison["days_off"]
+    yield f"this machine's clock: {utc(comparison['clock'])}"
     yield f"newest time in the store: {'none yet' if newest is None else utc(newest)}"
-    yield f"reports past their retention period by this clock: {found['would_delete']}"
-    if found["is_suspect"]:
+    yield f"reports past their retention period by this clock: {comparison['would_delete']}"
+    if comparison["is_suspect"]:
         yield (
             f"the clock is {abs(days)} days {'ahead' if days > 0 else 'behind'}: correct it, "
-            "or run this again with --confirm if it is right"
+            "or run this command again with --confirm if it is right"
         )
-    if found["confirmed"]:
+    if comparison["confirmed"]:
         yield "confirmed"

@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from nomadp.cli.addresses import insecure_option
-from nomadp.cli.collector import opened_store, store_option
+from nomadp.cli.collector import open_store, store_option
 from nomadp.cli.options import above_zero
-from nomadp.cli.output import Answer, json_option, print_table, say
+from nomadp.cli.output import Result, json_option, print_table, say
 from nomadp.cli.task import TOKEN, operator_at
 
 __all__ = ["status"]
@@ -31,7 +31,7 @@ __all__ = ["status"]
     help="Repeat every S seconds until Ctrl-C.",
 )
 @json_option
-def status(*, store: str, url: str | None, insecure: bool, watch: float | None) -> Answer:
+def status(*, store: str, url: str | None, insecure: bool, watch: float | None) -> Result:
     """Count the reports of each task, and refusals by reason.
 
     \b
@@ -40,39 +40,39 @@ def status(*, store: str, url: str | None, insecure: bool, watch: float | None) 
       nomadp collector status --url http://127.0.0.1:8001
     """
     while watch is not None:
-        found = _found(store, url, insecure=insecure)
+        content = _overview(store, url, insecure=insecure)
         if sys.stdout.isatty():
             click.clear()
-        _print(found)
+        _print(content)
         time.sleep(watch)
-    found = _found(store, url, insecure=insecure)
-    return Answer(found, lambda: _print(found))
+    content = _overview(store, url, insecure=insecure)
+    return Result(content, lambda: _print(content))
 
 
-def _found(store: str, url: str | None, *, insecure: bool) -> dict[str, Any]:
+def _overview(store: str, url: str | None, *, insecure: bool) -> dict[str, Any]:
     if url is not None:
         content: dict[str, Any] = operator_at(url, insecure=insecure).tasks()
         return content
     from nomadp.collector.loaded_task import read_task, task_rows
     from nomadp.collector.overview import overview
 
-    with closing(opened_store(store).connect()) as connection:
+    with closing(open_store(store).connect()) as connection:
         tasks = [read_task(connection, row.id) for row in task_rows(connection)]
         return overview(connection, [task for task in tasks if task is not None])
 
 
-def _print(found: dict[str, Any]) -> None:
-    if not found["tasks"]:
+def _print(content: dict[str, Any]) -> None:
+    if not content["tasks"]:
         say("no tasks")
-    for task in found["tasks"]:
+    for task in content["tasks"]:
         closed = ", closed" if task["closed"] else ""
         say(f"task {task['task_id']}: {task['reports']} reports{closed}")
         say(f"  {task['purpose']} ({task['mechanism']}, epsilon {task['epsilon']})")
         if task["counters"]:
             print_table(["reason", "count"], _rows(task["counters"]))
-    if found["collector"]:
-        say("without a task:")
-        print_table(["reason", "count"], _rows(found["collector"]))
+    if content["collector"]:
+        say("requests without a task:")
+        print_table(["reason", "count"], _rows(content["collector"]))
 
 
 def _rows(counters: dict[str, int]) -> list[list[str]]:

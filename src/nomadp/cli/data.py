@@ -6,8 +6,8 @@ import click
 
 from nomadp.cli.files import out_option
 from nomadp.cli.group import CommandModules
-from nomadp.cli.options import EXISTING
-from nomadp.cli.output import Answer, json_option
+from nomadp.cli.options import PATH
+from nomadp.cli.output import Result, json_option
 
 __all__ = ["data"]
 
@@ -26,7 +26,7 @@ def data() -> None:
     """Build data sets from downloads or simulations, describe them, and convert files.
 
     A data set is a folder with locations.csv, trajectories.csv and recipe.json. These commands
-    read and write true data, which is not private yet. All take --json.
+    read and write original data, which is not private. All take --json.
 
     \b
     Example:
@@ -38,15 +38,15 @@ def data() -> None:
 
 
 @data.command()
-@click.argument("source", metavar="POINTS", type=EXISTING)
+@click.argument("source", metavar="POINTS", type=PATH)
 @out_option("Trajectories: .parquet.", ".parquet")
 @json_option
-def nest(*, source: Path, out: Path) -> Answer:
+def nest(*, source: Path, out: Path) -> Result:
     """Convert Parquet with one row per point (tid, seq, location_id) to one per trajectory.
 
     POINTS must be sorted by tid and seq; a tid that appears again later is refused. Uids are
-    kept. Memory is 8 bytes per trajectory and otherwise independent of the size of the file,
-    and so is that of "nomadp perturb" on the result.
+    kept. The command needs 8 bytes of memory per trajectory, whatever the size of the file, and
+    so does "nomadp perturb" on the result.
 
     \b
     Example:
@@ -56,5 +56,5 @@ def nest(*, source: Path, out: Path) -> Answer:
     from nomadp.formats.nested_files import nest_file
 
     count = nest_file(source, out)
-    found = {"trajectories": count, "out": str(out)}
-    return Answer(found, f"{count} trajectories, one per row: {out}")
+    content = {"trajectories": count, "out": str(out)}
+    return Result(content, f"{count} trajectories, one per row: {out}")

@@ -8,8 +8,8 @@ import click
 
 from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.files import out_option
-from nomadp.cli.options import EXISTING, Whole, file_option, finite
-from nomadp.cli.output import Answer, json_option, print_table, progress_bar, say
+from nomadp.cli.options import PATH, Whole, file_option, finite
+from nomadp.cli.output import Result, json_option, print_table, progress_bar, say
 
 if TYPE_CHECKING:
     from nomadp.datasets.built import BuiltData
@@ -19,19 +19,19 @@ __all__ = ["build", "print_counts"]
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
-COUNTS = {
+STAGE_LABELS = {
     "rows": "rows read",
-    "malformed": "malformed, left out",
+    "malformed": "malformed rows, skipped",
     "points_read": "points read",
     "trajectories_read": "trajectories read",
     "outside_box": "outside the box",
     "places_found": "places found",
     "places_kept": "most visited places kept",
     "at_other_places": "points at other places",
-    "at_other_coordinates": "points whose place had other coordinates before",
+    "at_other_coordinates": "points whose place had different coordinates earlier",
     "thinned": "points too soon after the previous one",
     "pieces": "pieces after splitting at gaps",
-    "in_pieces_too_short": "points in pieces too short",
+    "in_pieces_too_short": "points in pieces that are too short",
     "beyond_longest": "points beyond the longest length",
     "repeated_buildings": "repeated parts of buildings",
     "buildings": "buildings",
@@ -46,9 +46,15 @@ COUNT = Whole(max=100_000_000)
 folder_option = out_option("Folder to write.", or_folder=True)
 
 
-def seed_option(what: str) -> Callable[[Decorated], Decorated]:
+def seed_option(help_text: str) -> Callable[[Decorated], Decorated]:
     return click.option(
-        "--seed", type=Whole(0), default=1, show_default=True, metavar="N", help=what
+        "--seed", type=Whole(0), default=1, show_default=True, metavar="N", help=help_text
+    )
+
+
+def count_option(flag: str, default: int, help_text: str) -> Callable[[Decorated], Decorated]:
+    return click.option(
+        flag, type=COUNT, default=default, show_default=True, metavar="N", help=help_text
     )
 
 
@@ -56,8 +62,8 @@ def seed_option(what: str) -> Callable[[Decorated], Decorated]:
 def build() -> None:
     """Build a data set: locations.csv, trajectories.csv and recipe.json in a folder.
 
-    The recipe contains every parameter, the counts of every stage, and the hashes of input and
-    output. The same recipe on the same file gives the same output.
+    The recipe contains every parameter, the counts of every stage, and the hashes of the input
+    and the output. The same recipe on the same file gives the same output.
 
     \b
     Example:
@@ -67,13 +73,13 @@ def build() -> None:
     """
 
 
-@build.command()
+@build.command(short_help="Simulate a city with trips that resemble check-ins.")
 @folder_option
-@click.option("--places", type=COUNT, default=1000, show_default=True, metavar="M")
-@click.option("--trips", type=COUNT, default=2000, show_default=True, metavar="N")
+@count_option("--places", 1000, "Number of places.")
+@count_option("--trips", 2000, "Number of trips.")
 @seed_option("Seed of the city and the trips.")
 @json_option
-def city(*, out: Path, places: int, trips: int, seed: int) -> Answer:
+def city(*, out: Path, places: int, trips: int, seed: int) -> Result:
     """Simulate a city with trips that resemble check-in data. No real data is used.
 
     Its public districts are in districts.geojson, for --zones.
@@ -86,20 +92,20 @@ def city(*, out: Path, places: int, trips: int, seed: int) -> Answer:
 
     with progress_bar("simulating trips") as bar:
         built = build_city(seed, places=places, trips=trips, progress=bar.reach)
-    return _finish(out, built)
+    return _write_data_set(out, built)
 
 
-@build.command()
+@build.command(short_help="Simulate walks on a campus (CPS in the paper).")
 @folder_option
 @file_option(
-    "--buildings", "GeoJSON with BLDG_ID (default: a made-up campus of 262 buildings)."
+    "--buildings", "GeoJSON with BLDG_ID (default: a simulated campus of 262 buildings)."
 )
-@click.option("--walks", type=COUNT, default=4000, show_default=True, metavar="N")
+@count_option("--walks", 4000, "Number of walks.")
 @click.option(
     "--length",
     type=COUNT,
     metavar="L",
-    help="Points of every walk (default: 3 to 8, equally likely).",
+    help="Number of points of every walk (default: 3 to 8, equally likely).",
 )
 @click.option(
     "--speed-km-h",
@@ -112,7 +118,7 @@ def city(*, out: Path, places: int, trips: int, seed: int) -> Answer:
 @click.option("--no-speed-limit", is_flag=True, help="Allow steps of any length.")
 @seed_option("Seed of the campus and the walks.")
 @json_option
-def campus(**options: Any) -> Answer:
+def campus(**options: Any) -> Result:
     """Simulate walks on a campus by the paper's recipe (CPS), with its parameters.
 
     \b
@@ -128,7 +134,7 @@ def campus(**options: Any) -> Answer:
         speed_km_h=None if options["no_speed_limit"] else options["speed_km_h"],
         seed=options["seed"],
     )
-    return _finish(options["out"], built)
+    return _write_data_set(options["out"], built)
 
 
 def checkin_options(command: Decorated) -> Decorated:
@@ -143,13 +149,16 @@ def checkin_options(command: Decorated) -> Decorated:
             help="Longest trajectory; further points are dropped.",
         ),
         click.option(
-            "--gap-hours", type=finite, metavar="H", help="Split at longer gaps (default: 3)."
+            "--gap-hours",
+            type=finite,
+            metavar="H",
+            help="Split at gaps of more than H hours (default: 3).",
         ),
         click.option(
             "--window-minutes",
             type=finite,
             metavar="T",
-            help="Keep one point per window (default: 10).",
+            help="Keep one point per window of T minutes (default: 10).",
         ),
         click.option(
             "--places", type=COUNT, metavar="K", help="Keep the K most visited places."
@@ -159,15 +168,15 @@ def checkin_options(command: Decorated) -> Decorated:
             "--preset", metavar="NAME", help="Data set of the paper: nyc, chi or cle."
         ),
         folder_option,
-        click.argument("file", type=EXISTING),
+        click.argument("file", type=PATH),
     ):
         command = option(command)
     return command
 
 
-@build.command()
+@build.command(short_help="Build a data set from Foursquare check-ins (TSMC2014).")
 @checkin_options
-def foursquare(**options: Any) -> Answer:
+def foursquare(**options: Any) -> Result:
     """Build a data set from a TSMC2014 file (dataset_TSMC2014_NYC.txt or _TKY.txt, or .gz).
 
     \b
@@ -177,9 +186,9 @@ def foursquare(**options: Any) -> Answer:
     return _build_checkins("foursquare", options)
 
 
-@build.command()
+@build.command(short_help="Build a data set from Gowalla check-ins (SNAP).")
 @checkin_options
-def gowalla(**options: Any) -> Answer:
+def gowalla(**options: Any) -> Result:
     """Build a data set from SNAP's Gowalla file (loc-gowalla_totalCheckins.txt or .gz).
 
     The preset cle is the paper's "Cleveland", a box in Portland, Oregon.
@@ -191,7 +200,7 @@ def gowalla(**options: Any) -> Answer:
     return _build_checkins("gowalla", options)
 
 
-def _build_checkins(source: str, options: dict[str, Any]) -> Answer:
+def _build_checkins(source: str, options: dict[str, Any]) -> Result:
     from nomadp.datasets.built import check_folder
     from nomadp.datasets.checkins import build_checkins
 
@@ -199,7 +208,7 @@ def _build_checkins(source: str, options: dict[str, Any]) -> Answer:
     check_folder(options["out"])
     with progress_bar("reading check-ins") as bar:
         built = build_checkins(options["file"], recipe, bar.reach)
-    return _finish(options["out"], built)
+    return _write_data_set(options["out"], built)
 
 
 def _checkin_recipe(source: str, options: dict[str, Any]) -> "CheckInRecipe":
@@ -226,17 +235,17 @@ def _checkin_recipe(source: str, options: dict[str, Any]) -> "CheckInRecipe":
             f"the preset {preset} is made from a {recipe.source} file",
             code="recipe_of_another_source",
         )
-    given = {
+    overrides = {
         name: options[name]
         for name in ("places", "window_minutes", "gap_hours", "longest", "seed")
         if options[name] is not None
     }
     if options["box"] is not None:
-        given["box"] = Box.parse(options["box"])
-    return replace(recipe, **given)
+        overrides["box"] = Box.parse(options["box"])
+    return replace(recipe, **overrides)
 
 
-def _finish(out: Path, built: "BuiltData") -> Answer:
+def _write_data_set(out: Path, built: "BuiltData") -> Result:
     from nomadp.datasets.built import write_built
 
     recipe = write_built(out, built)
@@ -244,7 +253,7 @@ def _finish(out: Path, built: "BuiltData") -> Answer:
     if counts.get("malformed"):
         lines = ", ".join(map(str, counts["malformed_lines"]))
         say(
-            f"nomadp: {counts['malformed']} malformed rows left out; the first are on lines "
+            f"nomadp: {counts['malformed']} malformed rows skipped; the first are on lines "
             f"{lines}",
             err=True,
         )
@@ -253,10 +262,12 @@ def _finish(out: Path, built: "BuiltData") -> Answer:
         print_counts(counts)
         say(f"\n{out}: {recipe['recipe']}, version {recipe['version']}")
 
-    return Answer({"out": str(out), **recipe}, show)
+    return Result({"out": str(out), **recipe}, show)
 
 
 def print_counts(counts: Mapping[str, Any]) -> None:
     """Print the counts of every stage."""
-    rows = [[label, str(counts[name])] for name, label in COUNTS.items() if name in counts]
+    rows = [
+        [label, str(counts[name])] for name, label in STAGE_LABELS.items() if name in counts
+    ]
     print_table(["stage", "count"], rows)

@@ -9,7 +9,7 @@ from nomadp.cli.data_build import print_counts
 from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.files import out_option, reading_of, reading_options, sources_argument
 from nomadp.cli.options import Whole, file_option, kilometres
-from nomadp.cli.output import Answer, json_option, progress_bar, reading_notes, say
+from nomadp.cli.output import Result, json_option, progress_bar, reading_notes, say
 from nomadp.cli.thinning import thinning_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,11 @@ __all__ = ["convert"]
 )
 @reading_options
 @click.option(
-    "--to", "to_preset", default="nomadp", metavar="PRESET", help="Column names of the output."
+    "--to",
+    "to_preset",
+    default="nomadp",
+    metavar="PRESET",
+    help="Column names of the output: skmob, movingpandas, trackintel, ptrail.",
 )
 @click.option(
     "--geojson",
@@ -38,11 +42,9 @@ __all__ = ["convert"]
     show_default=True,
     help="GeoJSON output: one feature per trajectory or per point.",
 )
-@file_option("--locations", "Location set to snap to or to join.")
-@click.option("--grid-km", type=kilometres, metavar="KM", help="Snap to all cells of a grid.")
-@click.option(
-    "--h3", "h3_resolution", type=Whole(0, 15), metavar="R", help="Snap to all H3 cells."
-)
+@file_option("--locations", "Location set to snap points to, or to look up location ids in.")
+@click.option("--grid-km", type=kilometres, metavar="KM", help="Snap to the cells of a grid.")
+@click.option("--h3", "h3_resolution", type=Whole(0, 15), metavar="R", help="Snap to H3 cells.")
 @click.option(
     "--box", metavar="W,S,E,N", help="Public area that the grid or the H3 cells cover."
 )
@@ -54,18 +56,18 @@ __all__ = ["convert"]
     help="What to do with points outside the box.",
 )
 @json_option
-def convert(**options: Any) -> Answer:
+def convert(**options: Any) -> Result:
     """Convert SOURCES: tables, GeoJSON, GPX, KML, phone exports, archives, or folders.
 
     Several sources are read together; a tid that occurs in two of them is two trajectories. If
-    OUT has a file's suffix, the same points are written in that format. Any other OUT is a
-    folder with a data set: the points snapped to a location set, a grid or H3 cells. Cells
-    cover the whole box that you give, because cells chosen from the data would reveal where
+    OUT has the suffix of a file, the points are written to a file of that format. Otherwise,
+    OUT is a folder for a data set: the points snapped to a location set, a grid or H3 cells.
+    The cells cover the whole --box, because cells chosen from the data would reveal where
     people were.
 
-    The output is as private as the input, and only you can read it. Times must have a time
-    zone. They keep their offset from UTC or get that of --time-zone, so that queries by time
-    count local hours.
+    The output is as sensitive as the input, and only your user account can read it. Times must
+    have a time zone. They keep their offset from UTC or get that of --time-zone, so that
+    queries by time count local hours.
 
     \b
     Example:
@@ -76,10 +78,10 @@ def convert(**options: Any) -> Answer:
         --box=-8.7,41.1,-8.5,41.25
     """
     with reading_notes() as notes:
-        summary = _converted(options)
+        summary = _convert(options)
     for note in notes:
         say(f"nomadp: {note}", err=True)
-    return Answer({**summary, "notes": notes}, lambda: _print(summary))
+    return Result({**summary, "notes": notes}, lambda: _print(summary))
 
 
 def _print(summary: dict[str, Any]) -> None:
@@ -99,26 +101,26 @@ def _print(summary: dict[str, Any]) -> None:
         )
 
 
-def _converted(options: dict[str, Any]) -> dict[str, Any]:
+def _convert(options: dict[str, Any]) -> dict[str, Any]:
     from nomadp.formats.location_files import read_locations
     from nomadp.formats.point_files import OUTPUTS, read_points, write_points
 
     sources, out = options["sources"], options["out"]
     into_file = out.name.endswith(OUTPUTS)
-    _check(options, into_file=into_file)
+    _check_options(options, into_file=into_file)
     locations = None if options["locations"] is None else read_locations(options["locations"])
-    to = None if into_file else _snap_to(options, locations)
+    target = None if into_file else _snap_to(options, locations)
     with progress_bar(f"reading {sources[0].name}") as bar:
         reading = reading_of(options, bar.reach)
-        clocks = replace(reading.wishes, hours=True)  # for later queries by time
-        points = read_points(sources, replace(reading, wishes=clocks), locations)
-    if to is not None:
-        return _snapped(options, points, to)
+        with_hours = replace(reading.wishes, hours=True)  # for later queries by time
+        points = read_points(sources, replace(reading, wishes=with_hours), locations)
+    if target is not None:
+        return _snap(options, points, target)
     write_points(out, points, preset=options["to_preset"], shape=options["shape"])
     return {"out": str(out), "points": len(points), "trajectories": len(points.tids)}
 
 
-def _check(options: dict[str, Any], *, into_file: bool) -> None:
+def _check_options(options: dict[str, Any], *, into_file: bool) -> None:
     cells = [name for name in ("grid_km", "h3_resolution") if options[name] is not None]
     targets = cells + (["locations"] if options["locations"] is not None else [])
     if into_file and cells:
@@ -137,7 +139,8 @@ def _check(options: dict[str, Any], *, into_file: bool) -> None:
         )
     if bool(cells) != (options["box"] is not None):
         raise BadUsage(
-            "--box W,S,E,N and --grid-km or --h3 need each other: the cells cover the box",
+            "--grid-km and --h3 need --box W,S,E,N, and --box needs one of them: the cells "
+            "cover the box",
             code="options_not_paired",
         )
 
@@ -153,26 +156,27 @@ def _snap_to(options: dict[str, Any], locations: Any) -> "SnapTo":
     box = Box.parse(options["box"])
     if options["grid_km"] is not None:
         cells = grid_cells(box, options["grid_km"])
-        said: dict[str, Any] = {"locations": "grid", "cell_km": options["grid_km"]}
+        parameters: dict[str, Any] = {"locations": "grid", "cell_km": options["grid_km"]}
     else:
         cells = h3_cells(box, options["h3_resolution"])
-        said = {"locations": "h3", "resolution": options["h3_resolution"]}
-    return SnapTo(cells, box, options["outside"], said)
+        parameters = {"locations": "h3", "resolution": options["h3_resolution"]}
+    return SnapTo(cells, box, options["outside"], parameters)
 
 
-def _snapped(options: dict[str, Any], points: "Points", to: "SnapTo") -> dict[str, Any]:
+def _snap(options: dict[str, Any], points: "Points", target: "SnapTo") -> dict[str, Any]:
     from nomadp.datasets.built import write_built
     from nomadp.datasets.snapped import input_hashes, snap
 
     parameters = {
-        **to.parameters,
+        **target.parameters,
         "from": options["from_preset"],
         "columns": list(options["columns"]),
         "time_zone": options["time_zone"],
         "split_hours": options["split_hours"],
         "thinning": str(thinning_of(options)) or None,
     }
-    to = replace(to, parameters=parameters, max_km=options["max_snap_km"] or to.max_km)
-    built = snap(points, to, input_hashes(*options["sources"]))
+    max_km = options["max_snap_km"] or target.max_km
+    target = replace(target, parameters=parameters, max_km=max_km)
+    built = snap(points, target, input_hashes(*options["sources"]))
     recipe = write_built(options["out"], built)
     return {"out": str(options["out"]), **recipe["counts"], "recipe": recipe}

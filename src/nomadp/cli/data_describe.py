@@ -10,7 +10,7 @@ import click
 from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.files import reading_of, reading_options, sources_argument
 from nomadp.cli.options import file_option
-from nomadp.cli.output import Answer, json_option, print_table, progress_bar, reading_notes, say
+from nomadp.cli.output import Result, json_option, print_table, progress_bar, reading_notes, say
 
 __all__ = ["describe"]
 
@@ -46,26 +46,27 @@ TRACKS = (
         "interval_s": "seconds between points",
     },
 )
-"""For tracks: single numbers, and quantiles."""
+"""For tracks: labels of single numbers, and of quantiles."""
 
 
 @click.command()
 @sources_argument("sources")
-@file_option("--locations", "Location set over which to describe steps and visits.")
+@file_option("--locations", "Location set for the statistics of steps and visits.")
 @file_option("--compare", "Folder or file to compare with.", "OTHER")
 @click.option(
-    "--bbox", is_flag=True, help="Tracks: also print a box around all points, to 0.1 degree."
+    "--bbox", is_flag=True, help="Tracks: also print a bounding box, rounded to 0.1 degree."
 )
 @reading_options
 @json_option
-def describe(**options: Any) -> Answer:
+def describe(**options: Any) -> Result:
     """Print statistics of SOURCES: any files or folders that "nomadp data convert" reads.
 
-    For tracks: counts, users, lengths, intervals and gaps, as read with the same options. For a
-    data set, or with --locations: quantiles of steps and extents, the skew of visits, and
-    lengths. Distances are divided by the largest distance between two places, so that cities of
-    any size can be compared. These numbers describe the true data and are not private. They
-    contain no places, except for --bbox, which is rounded outwards to 0.1 degree.
+    For tracks, these are counts, users, lengths, intervals and gaps, after the reading options
+    are applied. For a data set, or with --locations, they are quantiles of steps and extents,
+    the skew of visits, and lengths. Distances are divided by the largest distance between two
+    places, so that cities of any size can be compared. The statistics describe the true data
+    and are not private. They contain no places, except for --bbox, which is rounded outwards to
+    0.1 degree.
 
     \b
     Example:
@@ -86,7 +87,7 @@ def describe(**options: Any) -> Answer:
         )
     with reading_notes() as notes:
         statistics = {
-            name: (_over_places if over_places else _tracks)(paths, options)
+            name: (_describe_over_places if over_places else _describe_tracks)(paths, options)
             for name, paths in sets.items()
         }
     for note in notes:
@@ -97,7 +98,7 @@ def describe(**options: Any) -> Answer:
     }
     names = [", ".join(path.resolve().name for path in paths) for paths in sets.values()]
     rows = _rows(list(statistics.values()), *((ROWS, SECTIONS) if over_places else TRACKS))
-    return Answer({**content, "notes": notes}, lambda: print_table(["", *names], rows))
+    return Result({**content, "notes": notes}, lambda: print_table(["", *names], rows))
 
 
 def _is_built(paths: Sequence[Path]) -> bool:
@@ -106,7 +107,7 @@ def _is_built(paths: Sequence[Path]) -> bool:
     return len(paths) == 1 and not missing_files(paths[0])
 
 
-def _over_places(paths: Sequence[Path], options: dict[str, Any]) -> dict[str, Any]:
+def _describe_over_places(paths: Sequence[Path], options: dict[str, Any]) -> dict[str, Any]:
     from nomadp.datasets.built import read_built
     from nomadp.datasets.statistics import describe
     from nomadp.formats.location_files import read_locations
@@ -118,7 +119,7 @@ def _over_places(paths: Sequence[Path], options: dict[str, Any]) -> dict[str, An
     return asdict(describe(world, read_trajectories(paths, world, reading_of(options))[0]))
 
 
-def _tracks(paths: Sequence[Path], options: dict[str, Any]) -> dict[str, Any]:
+def _describe_tracks(paths: Sequence[Path], options: dict[str, Any]) -> dict[str, Any]:
     from nomadp.datasets.tracks import coarse_box, describe_tracks
     from nomadp.formats.point_files import read_points
 
@@ -129,20 +130,19 @@ def _tracks(paths: Sequence[Path], options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rows(
-    found: Sequence[dict[str, Any]], plain: Mapping[str, str], sections: Mapping[str, str]
+    statistics: Sequence[dict[str, Any]], labels: Mapping[str, str], titles: Mapping[str, str]
 ) -> list[list[str]]:
+    """One column per data set: a row per label, then a section per title."""
     rows = [
-        [label, *(_cell(each[name]) for each in found)]
-        for name, label in plain.items()
-        if name in found[0]
+        [label, *(_cell(column[name]) for column in statistics)]
+        for name, label in labels.items()
+        if name in statistics[0]
     ]
-    for name, title in sections.items():
-        rows.append([title, *("" for _ in found)])
-        keys: dict[str, float] = next((each[name] for each in found if each[name]), {})
-        rows += [
-            [f"  {key}", *(_cell((each[name] or {}).get(key)) for each in found)]
-            for key in keys
-        ]
+    for name, title in titles.items():
+        rows.append([title, *("" for _ in statistics)])
+        sections: list[dict[str, float]] = [column[name] or {} for column in statistics]
+        keys = next(filter(None, sections), {})
+        rows += [[f"  {key}", *(_cell(part.get(key)) for part in sections)] for key in keys]
     return rows
 
 

@@ -7,7 +7,7 @@ import click
 from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.files import out_option
 from nomadp.cli.options import Whole, file_option, kilometres
-from nomadp.cli.output import Answer, json_option
+from nomadp.cli.output import Result, json_option
 
 if TYPE_CHECKING:
     from nomadp.locations import LocationSet
@@ -27,10 +27,10 @@ IN_A_BOX = ("grid", "grid_km", "h3_resolution")
 @click.command()
 @click.option("--box", metavar="W,S,E,N", help="Public area in degrees.")
 @click.option(
-    "--grid", type=Whole(2, 1024), metavar="N", help="Use the centres of N by N cells."
+    "--grid", type=Whole(2, 1024), metavar="N", help="Use the centres of N by N grid cells."
 )
 @click.option(
-    "--grid-km", type=kilometres, metavar="KM", help="Use the centres of cells of this width."
+    "--grid-km", type=kilometres, metavar="KM", help="Use the centres of cells KM wide."
 )
 @click.option(
     "--h3",
@@ -41,7 +41,7 @@ IN_A_BOX = ("grid", "grid_km", "h3_resolution")
 )
 @file_option("--zones", "Use the centroids of GeoJSON polygons.")
 @file_option("--pois", "Use a public file of points: CSV, Parquet or GeoJSON.")
-@click.option("--name", metavar="PROPERTY", help="--zones: property that contains the name.")
+@click.option("--name", metavar="PROPERTY", help="--zones: GeoJSON property that names a zone.")
 @click.option(
     "--columns",
     multiple=True,
@@ -52,11 +52,11 @@ IN_A_BOX = ("grid", "grid_km", "h3_resolution")
     "Locations: .csv, .csv.gz, .parquet, .geojson.", ".csv", ".csv.gz", ".parquet", ".geojson"
 )
 @json_option
-def locations(**options: Any) -> Answer:
+def locations(**options: Any) -> Result:
     """Create a location set from a grid, H3 cells, zones, or points of interest.
 
-    Locations must be public and must not come from the trajectories: places taken from the data
-    reveal where people were. The set contains every cell of the box, visited or not.
+    Locations must be public and must not be chosen from the trajectories: places taken from
+    private data reveal where people were. A grid contains all cells, visited or not.
 
     \b
     Example:
@@ -68,49 +68,50 @@ def locations(**options: Any) -> Answer:
     """
     from nomadp.formats.location_files import write_locations
 
-    _check(options)
-    made, left_out = _made(options)
-    write_locations(options["out"], made)
-    found = {
+    _check_options(options)
+    created, n_skipped = _create(options)
+    write_locations(options["out"], created)
+    content = {
         "out": str(options["out"]),
-        "locations": len(made),
-        "left_out": left_out,
-        "sha256": made.sha256,
+        "locations": len(created),
+        "left_out": n_skipped,
+        "sha256": created.sha256,
     }
-    beside = (
-        f"; {left_out} entries left out (no point, outside the box, or repeated)"
-        if left_out
+    skipped = (
+        f"; {n_skipped} entries skipped (no point, outside the box, or repeated)"
+        if n_skipped
         else ""
     )
-    return Answer(
-        found,
-        f"{len(made)} locations: {options['out']}{beside}\n"
+    return Result(
+        content,
+        f"{len(created)} locations: {options['out']}{skipped}\n"
         "publish these locations, and never choose them from trajectories",
     )
 
 
-def _check(options: dict[str, Any]) -> None:
-    given = [name for name in SOURCES if options[name] is not None]
-    if len(given) != 1:
+def _check_options(options: dict[str, Any]) -> None:
+    sources = [name for name in SOURCES if options[name] is not None]
+    if len(sources) != 1:
         names = ", ".join(SOURCES.values())
         raise BadUsage(
-            f"exactly one of {names} must be given, got {len(given)}",
+            f"exactly one of {names} must be given, got {len(sources)}",
             code="not_one_source",
         )
-    if given[0] in IN_A_BOX and options["box"] is None:
-        raise BadUsage(f"{SOURCES[given[0]]} needs --box W,S,E,N", code="option_missing")
-    if given[0] == "zones" and options["box"] is not None:
+    if sources[0] in IN_A_BOX and options["box"] is None:
+        raise BadUsage(f"{SOURCES[sources[0]]} needs --box W,S,E,N", code="option_missing")
+    if sources[0] == "zones" and options["box"] is not None:
         raise BadUsage(
             "--box cannot be used with --zones, which have their own coordinates",
             code="option_unsuitable",
         )
-    if options["columns"] and given[0] != "pois":
+    if options["columns"] and sources[0] != "pois":
         raise BadUsage("--columns needs --pois", code="option_unsuitable")
-    if options["name"] and given[0] != "zones":
+    if options["name"] and sources[0] != "zones":
         raise BadUsage("--name needs --zones", code="option_unsuitable")
 
 
-def _made(options: dict[str, Any]) -> "tuple[LocationSet, int]":
+def _create(options: dict[str, Any]) -> "tuple[LocationSet, int]":
+    """The location set, and how many entries of the source were skipped."""
     from nomadp.datasets.places import box_grid, read_pois, zone_centres
     from nomadp.datasets.snapped import grid_cells, h3_cells
     from nomadp.formats.box import Box

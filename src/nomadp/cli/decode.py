@@ -8,14 +8,14 @@ from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.files import out_option
 from nomadp.cli.options import (
     DEFAULT_MECHANISM,
-    EXISTING,
+    PATH,
     MechanismOption,
     above_zero,
     chosen_options,
     locations_option,
-    variant_options,
+    parameter_options,
 )
-from nomadp.cli.output import Answer, json_option, print_left_out, progress_bar, say
+from nomadp.cli.output import Result, json_option, print_left_out, progress_bar, say
 
 if TYPE_CHECKING:
     from nomadp.inference import DecodedPoints
@@ -27,24 +27,23 @@ __all__ = ["decode"]
 
 
 @click.command()
-@click.argument("reports", type=EXISTING)
+@click.argument("reports", type=PATH)
 @locations_option
 @click.option(
     "--mechanism",
     cls=MechanismOption,
     metavar="NAME",
-    help=f"Mechanism of the reports (default: as in their file, else {DEFAULT_MECHANISM}). "
-    "One of",
+    help=f"Mechanism of the reports (default: read from file, or {DEFAULT_MECHANISM}). One of",
 )
 @click.option(
-    "--epsilon", metavar="E", help="Budget of a whole trajectory (default: as in their file)."
+    "--epsilon", metavar="E", help="Privacy budget of a trajectory (default: read from file)."
 )
 @click.option(
     "--prior",
     type=click.Choice(["uniform", "fitted"]),
     default="uniform",
     show_default=True,
-    help="The prior: uniform, or fitted to all these reports.",
+    help="Prior over locations: uniform, or fitted to all these reports.",
 )
 @click.option(
     "--level",
@@ -55,16 +54,16 @@ __all__ = ["decode"]
     help="Probability that the true location is within the credible radius.",
 )
 @out_option("Estimates: .csv, .csv.gz, .parquet.", ".csv", ".csv.gz", ".parquet")
-@variant_options
+@parameter_options
 @json_option
-def decode(**options: Any) -> Answer:
+def decode(**options: Any) -> Result:
     """Estimate the true location of each reported point.
 
     The mechanism's exact law and a prior give the posterior of each point. The estimate is the
     location with the smallest expected error; its credible radius contains the true location
     with probability P, if the prior is right. A file that "nomadp perturb" wrote names its
-    mechanism, and options must agree with it. Reports that the mechanism cannot produce are
-    left out and counted. Decoding is post-processing and uses no privacy budget. It works for
+    mechanism, and the options must agree with it. Reports that the mechanism cannot produce are
+    skipped and counted. Decoding is post-processing and uses no privacy budget. It works for
     atlas, exp, brr and l-srr, and for tp and atp with transcripts ("perturb --transcript").
 
     \b
@@ -72,8 +71,8 @@ def decode(**options: Any) -> Answer:
       nomadp decode reports.parquet --locations places.csv --prior fitted --out where.csv
       nomadp evaluate trips.csv where.csv --locations places.csv
     """
-    summary = _decoded(options)
-    return Answer(summary, lambda: _print(summary))
+    summary = _decode_file(options)
+    return Result(summary, lambda: _print(summary))
 
 
 def _print(summary: dict[str, Any]) -> None:
@@ -87,19 +86,19 @@ def _print(summary: dict[str, Any]) -> None:
     )
     print_left_out(summary["refused"])
     if summary["prior"] == "fitted" and summary["prior_effect_std"] is None:
-        say("nomadp: the reports show nothing beyond chance; the public prior was used")
+        say("nomadp: the reports show no effect beyond chance, so the public prior was used")
     if summary["prior_converged"] is False:
         say("nomadp: fitting the prior stopped before it converged", err=True)
 
 
-def _decoded(options: dict[str, Any]) -> dict[str, Any]:
+def _decode_file(options: dict[str, Any]) -> dict[str, Any]:
     """Read, estimate, write. Everything that can be refused is refused before the work."""
     from nomadp.formats.location_files import read_locations, write_estimates
     from nomadp.sequences import Sequences
 
     world = read_locations(options["locations"])
     reports, mechanism = _read(world, options)
-    reports, estimate, about_prior = _estimated(mechanism, reports, options)
+    reports, estimate, prior_facts = _estimate(mechanism, reports, options)
     estimated = Sequences(reports.offsets, estimate.locations, reports.names)
     facts = {
         "mechanism": mechanism.name,
@@ -108,7 +107,7 @@ def _decoded(options: dict[str, Any]) -> dict[str, Any]:
         "params": mechanism.get_params(),
         "location_set_sha256": world.sha256,
         "linked": reports.header.linked,
-        **about_prior,
+        **prior_facts,
         "level": options["level"],
     }
     write_estimates(options["out"], world, estimated, estimate.radius_km, facts)
@@ -122,43 +121,47 @@ def _decoded(options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _estimated(
+def _estimate(
     mechanism: "Mechanism", reports: "AnyReports", options: dict[str, Any]
 ) -> tuple["AnyReports", "DecodedPoints", dict[str, Any]]:
-    """The possible reports, their estimates, and facts about the prior."""
+    """The possible reports, their estimates, and facts about the prior.
+
+    A mechanism without a law of its reports is decoded from what its transcripts released.
+    """
     from nomadp import inference
     from nomadp.inference.pivots import decode_released
-    from nomadp.reports.counts import possible
+    from nomadp.reports.counts import drop_impossible
 
     prior, level = None, options["level"]
-    whole = inference.can_decode(mechanism) or reports.transcripts is None
-    if whole:
-        reports = _checked_possible(reports, possible(mechanism, reports))
+    by_report = inference.can_decode(mechanism) or reports.transcripts is None
+    if by_report:
+        reports = _require_some(reports, drop_impossible(mechanism, reports))
     if options["prior"] == "fitted":
         with progress_bar("fitting the prior") as bar:
             prior = inference.fit_prior(mechanism, reports, progress=bar.advance)
     with progress_bar("estimating", len(reports)) as bar:
-        if whole:
+        if by_report:
             estimate = inference.decode(
                 mechanism, reports, prior, level=level, progress=bar.advance
             )
         else:
             reports, estimate = decode_released(mechanism, reports, prior, level=level)
-    about_prior = {
+    prior_facts = {
         "prior": options["prior"],
         "prior_converged": prior and prior.converged,
         "prior_effect_std": prior and prior.effect_std,
     }
-    return reports, estimate, about_prior
+    return reports, estimate, prior_facts
 
 
-def _checked_possible(reports: "AnyReports", possible: "AnyReports") -> "AnyReports":
+def _require_some(reports: "AnyReports", possible: "AnyReports") -> "AnyReports":
+    """The possible reports; refused if no report of the file is possible."""
     from nomadp.errors import DomainError
 
     if len(reports) and not len(possible):
-        made = f"{reports.header.mechanism} at epsilon {reports.header.epsilon}"
+        source = f"{reports.header.mechanism} at epsilon {reports.header.epsilon}"
         raise DomainError(
-            f"reports must be possible outputs of {made}, got {len(reports)} that are not; "
+            f"reports must be possible outputs of {source}, got {len(reports)} that are not; "
             "check the mechanism and its options",
             code="impossible_reports",
             reports=len(reports),
@@ -190,19 +193,19 @@ def _read(world: "LocationSet", options: dict[str, Any]) -> tuple["AnyReports", 
 def _check_options(
     mechanism: "Mechanism", name: str | None, epsilon: str | None, chosen: dict[str, Any]
 ) -> None:
-    """Refuse options that differ from what the file says."""
+    """Refuse options that contradict the file."""
     from nomadp.budget import as_epsilon
     from nomadp.errors import DomainError
 
-    given = dict(chosen)
+    requested = dict(chosen)
     if name is not None:
-        given["mechanism"] = name
+        requested["mechanism"] = name
     if epsilon is not None:
-        given["epsilon"] = str(as_epsilon(epsilon))
+        requested["epsilon"] = str(as_epsilon(epsilon))
     actual = {"mechanism": mechanism.name, **mechanism.get_params()}
     different = [
         f"{key}={actual.get(key)}, not {value}"
-        for key, value in given.items()
+        for key, value in requested.items()
         if str(actual.get(key)) != str(value)
     ]
     if different:

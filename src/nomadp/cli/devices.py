@@ -1,4 +1,4 @@
-"""Shared by the commands of a device: where its ledger is, and how receipts are worded."""
+"""Shared by the commands of a device: the option of its ledger, and texts about receipts."""
 
 import time
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nomadp.cli.options import EXISTING
+from nomadp.cli.options import PATH
 
 if TYPE_CHECKING:
     from nomadp.client import Budget, Receipt
@@ -15,24 +15,24 @@ __all__ = ["all_settled", "home_option", "receipt_sentence", "budget_content"]
 
 home_option = click.option(
     "--home",
-    type=EXISTING,
+    type=PATH,
     metavar="DIR",
     help="Folder of the ledger (default: NOMADP_HOME, or your data folder).",
 )
 
 
 def receipt_sentence(receipt: "Receipt") -> str:
-    about = f"report {receipt.report_id}"
+    report = f"report {receipt.report_id}"
     if receipt.accepted:
-        return f"{about} was accepted"
-    why = "" if receipt.reason is None else f": {receipt.reason}"
+        return f"{report} was accepted"
+    reason = "" if receipt.reason is None else f": {receipt.reason}"
     if receipt.state == "stopped":
-        return f'{about} was refused and is kept{why}; "nomadp send --again" tries again'
+        return f'{report} was refused and is kept{reason}; "nomadp send --again" tries again'
     if receipt.state == "charged":
-        return f"{about} was charged but never made; the budget stays used"
+        return f"{report} was charged but never created; its budget remains used"
     wait_s = (receipt.not_before or 0) - int(time.time())
     due = "is due" if wait_s <= 0 else f"is due in {_duration(wait_s)}"
-    return f'{about} is waiting and {due}{why}; "nomadp send" sends it'
+    return f'{report} is waiting and {due}{reason}; "nomadp send" sends it'
 
 
 def _duration(seconds: int) -> str:
@@ -49,5 +49,5 @@ def budget_content(budget: "Budget") -> dict[str, Any]:
 
 
 def all_settled(receipts: "Iterable[Receipt]") -> bool:
-    """Whether every collector was reached and none refused."""
+    """Whether no send failed: each collector was reached and accepted its report."""
     return all(receipt.accepted or receipt.reason is None for receipt in receipts)

@@ -9,7 +9,7 @@ import click
 
 import nomadp
 from nomadp.cli.options import default_jobs
-from nomadp.cli.output import Answer, json_option, print_table
+from nomadp.cli.output import Result, json_option, print_table
 from nomadp.extras import EXTRAS, version_of
 
 __all__ = ["doctor"]
@@ -20,7 +20,7 @@ PAPER_SETS = ("nyc", "chi", "cle", "cps")
 
 @click.command()
 @json_option
-def doctor() -> Answer:
+def doctor() -> Result:
     """Check the installation: versions, cores, extras and the source of randomness.
 
     Exits with 1 if a required package is missing or the randomness does not work.
@@ -32,17 +32,17 @@ def doctor() -> Answer:
     findings = _findings()
     healthy = all(findings[name] for name in REQUIRED) and findings["randomness"] == "works"
     extras = {
-        e.name: {"package": e.package, "gives": e.gives, "remedy": e.remedy}
-        for e in EXTRAS.values()
+        extra.name: {"package": extra.package, "gives": extra.gives, "remedy": extra.remedy}
+        for extra in EXTRAS.values()
     }
-    remedies = {e.package: f"{e.remedy}  ({e.gives})" for e in EXTRAS.values()}
+    remedies = {extra.package: f"{extra.remedy}  ({extra.gives})" for extra in EXTRAS.values()}
     rows = [
-        [name, str(found or f"missing: {remedies.get(name, 'pip install nomadp')}")]
-        for name, found in findings.items()
+        [name, str(status or f"missing: {remedies.get(name, 'pip install nomadp')}")]
+        for name, status in findings.items()
     ]
     rows.append(["verdict", "ready" if healthy else "not ready"])
     content = {**findings, "extras": extras, "ok": healthy}
-    return Answer(content, lambda: print_table(["component", "status"], rows), healthy)
+    return Result(content, lambda: print_table(["component", "status"], rows), healthy)
 
 
 def _findings() -> dict[str, Any]:
@@ -80,5 +80,5 @@ def _paper_data() -> str:
     folder = os.environ.get("NOMADP_DATA")
     if not folder:
         return "not checked (NOMADP_DATA is not set; only the paper's experiments need it)"
-    found = [name for name in PAPER_SETS if (Path(folder) / name / "locations.csv").is_file()]
-    return f"{len(found)} of {len(PAPER_SETS)} data sets in NOMADP_DATA"
+    present = [name for name in PAPER_SETS if (Path(folder) / name / "locations.csv").is_file()]
+    return f"{len(present)} of {len(PAPER_SETS)} data sets in NOMADP_DATA"

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nomadp.cli.files import length_option, read_all, reading_options, sources_argument
-from nomadp.cli.options import EXISTING, ManyNumbers, kilometres, locations_option
-from nomadp.cli.output import Answer, json_option, print_table, say
+from nomadp.cli.options import PATH, ManyNumbers, kilometres, locations_option
+from nomadp.cli.output import Result, json_option, print_table, say
 
 if TYPE_CHECKING:
     from nomadp.analysis import Evaluation
 
 __all__ = ["evaluate"]
 
-ANSWERS = {
+LABELS = {
     "reported": "reported",
     "constant": "best constant (no information)",
     "uniform": "uniform guess (no information)",
@@ -22,7 +22,7 @@ ANSWERS = {
 
 @click.command(cls=ManyNumbers)
 @sources_argument("trajectories")
-@click.argument("reported", type=EXISTING)
+@click.argument("reported", type=PATH)
 @locations_option
 @click.option(
     "--radius-km",
@@ -36,38 +36,38 @@ ANSWERS = {
 @length_option
 @reading_options
 @json_option
-def evaluate(**options: Any) -> Answer:
+def evaluate(**options: Any) -> Result:
     """Measure the error of REPORTED against the true TRAJECTORIES.
 
     Prints the normalised error (NE), the mean error in km, and the accuracy of range queries
     (PRQ). Trajectories are read as "nomadp perturb" reads them, with the same options, and
     matched to reports by tid. The last rows are baselines that use no information: a mechanism
-    that is not better than they are reveals nothing useful.
+    that does not beat them has no utility.
 
     \b
     Example:
       nomadp evaluate trips.csv reports.csv --locations places.csv --radius-km 0.5 1 2
     """
     evaluation = _evaluation(options)
-    return Answer(evaluation.as_dict(), lambda: _print(evaluation))
+    return Result(evaluation.as_dict(), lambda: _print(evaluation))
 
 
 def _evaluation(options: dict[str, Any]) -> "Evaluation":
     from nomadp.analysis import evaluate, matched_by_tid
     from nomadp.errors import DomainError
     from nomadp.formats.location_files import read_locations
-    from nomadp.reports.files import read_rows
+    from nomadp.reports.files import read_raw_reports
 
     world = read_locations(options["locations"])
     true, _ = read_all(options, world)
-    reported, metadata = read_rows(options["reported"], world)
+    reported, metadata = read_raw_reports(options["reported"], world)
     if metadata.get("linked") is False:
         raise DomainError(
             f"{options['reported']} must have the tids of the trajectories, but its ids are "
-            "random; for experiments, perturb with --keep-tids",
+            'random; for experiments, use "nomadp perturb --keep-tids"',
             code="random_ids",
         )
-    return evaluate(world, true, matched_by_tid(true, reported.rows), options["radii_km"])
+    return evaluate(world, true, matched_by_tid(true, reported.sequences), options["radii_km"])
 
 
 def _print(evaluation: "Evaluation") -> None:
@@ -76,10 +76,10 @@ def _print(evaluation: "Evaluation") -> None:
         f"largest distance {evaluation.diameter_km:.3f} km\n"
     )
     print_table(
-        ["answer", "NE", "error km", *(f"PRQ({r:g} km) %" for r in evaluation.radii_km)],
+        ["estimate", "NE", "error km", *(f"PRQ({r:g} km) %" for r in evaluation.radii_km)],
         [
             [
-                ANSWERS[name],
+                LABELS[name],
                 f"{scores.normalised_error:.4f}",
                 f"{scores.error_km:.3f}",
                 *(f"{percent:.2f}" for percent in scores.range_query),

@@ -1,7 +1,4 @@
-"""Where a query gets its counts from: files of reports, or a running collector.
-
-Every source becomes the same `Evidence`.
-"""
+"""The counts that a query is estimated from: of files of reports, or of a running collector."""
 
 import os
 from collections.abc import Mapping
@@ -22,7 +19,7 @@ if TYPE_CHECKING:
     from nomadp.reports import AnyReports, Counts
     from nomadp.zones import Zones
 
-__all__ = ["Evidence", "collected_from", "evidence_from", "bundle_from", "reports_from"]
+__all__ = ["Evidence", "bundle_from", "collector_evidence", "file_evidence", "reports_from"]
 
 TOKEN = "NOMADP_ANALYST_TOKEN"
 
@@ -33,24 +30,24 @@ class Evidence(NamedTuple):
     mechanism: "Mechanism"
     counts: "Counts"
     refused: Mapping[str, int]
-    """How many reports were left out, by reason."""
+    """Number of reports that were skipped, by reason."""
     terms: "Terms"
 
 
-def evidence_from(
+def file_evidence(
     world: "LocationSet",
     options: dict[str, Any],
     zones: "Zones | None",
     bundle: "TaskBundle | None" = None,
 ) -> Evidence:
-    """The counts of all named files, and the mechanism that made them by their headers.
+    """The counts of all given files, and the mechanism that the first file names.
 
-    Files of a task keep its terms.
+    With a task, its mechanism and its minimum batch size apply instead.
     """
     from nomadp.answers import Terms
     from nomadp.reports.files import is_read_whole
 
-    paths, terms = paths_in(options), Terms()
+    paths, terms = report_paths(options), Terms()
     if bundle is None:
         mechanism = _mechanism(world, options, zones, paths[0])
     else:
@@ -58,13 +55,13 @@ def evidence_from(
     if len(paths) == 1 and is_read_whole(paths[0]):  # without Arrow
         from nomadp.reports.counts import Counts
 
-        whole = reports_from(world, options, mechanism)
-        return Evidence(mechanism, Counts.of(mechanism, whole), whole.refused, terms)
+        reports = reports_from(world, options, mechanism)
+        return Evidence(mechanism, Counts.of(mechanism, reports), reports.refused, terms)
     from nomadp.reports.counting import count_files
 
     with progress_bar("counting") as bar:
-        found = count_files(mechanism, paths, progress=bar.advance)
-    return Evidence(mechanism, found.counts, found.refused, terms)
+        totals = count_files(mechanism, paths, progress=bar.advance)
+    return Evidence(mechanism, totals.counts, totals.refused, terms)
 
 
 def bundle_from(options: Mapping[str, Any]) -> "TaskBundle | None":
@@ -77,8 +74,8 @@ def bundle_from(options: Mapping[str, Any]) -> "TaskBundle | None":
     url, task_id = options["collector"], options["task"]
     has_files = bool(options["reports"] or options["files"])
     folder = Path(task_id) if url is None and task_id is not None else None
-    named = url is not None and (task_id or _address(options).task_id)
-    if (url is not None and (not named or has_files)) or (folder and not folder.is_dir()):
+    has_task = url is not None and (task_id or _address(options).task_id)
+    if (url is not None and (not has_task or has_files)) or (folder and not folder.is_dir()):
         raise BadUsage(
             "give either --collector URL and --task ID, or files of reports; --task DIR names "
             "the folder of their task",
@@ -93,17 +90,17 @@ def bundle_from(options: Mapping[str, Any]) -> "TaskBundle | None":
                 code="option_missing",
             )
         return None
-    if options["question"] == "trajectories":
+    if options["kind"] == "trajectories":
         raise BadUsage(
-            "trajectories need the reports themselves; query a file of "
-            '"nomadp collector export"',
+            'trajectories cannot be estimated from counts; query a file that "nomadp collector '
+            'export" wrote',
             code="query_of_counts_only",
         )
     address = _address(options)
     return with_fetched_outlines(address, fetched(address, address.task(task_id)))
 
 
-def collected_from(bundle: "TaskBundle", options: Mapping[str, Any]) -> Evidence:
+def collector_evidence(bundle: "TaskBundle", options: Mapping[str, Any]) -> Evidence:
     """The counts that a running collector returns to an analyst."""
     from nomadp.answers import Terms
     from nomadp.errors import DomainError, SchemaError
@@ -123,6 +120,7 @@ def collected_from(bundle: "TaskBundle", options: Mapping[str, Any]) -> Evidence
             missing=response["missing"],
             min_batch_size=task.min_batch_size,
         )
+    # The response is checked because a collector may send anything.
     try:
         same_law = response["law"] == law
         rows = [tuple(map(int, row)) for row in response["cells"]] if same_law else None
@@ -131,7 +129,7 @@ def collected_from(bundle: "TaskBundle", options: Mapping[str, Any]) -> Evidence
         rows = None
     if rows is None or any(min(row) < 0 or max(row) >= 2**63 for row in rows):
         raise SchemaError(
-            "the collector must return counts of the task's own law, and does not",
+            "the collector must return counts of the task's own law, but it did not",
             code="counts_malformed",
         )
     return Evidence(bundle.mechanism, Counts(cells), {}, Terms(task.min_batch_size, task.id))
@@ -144,20 +142,21 @@ def _address(options: Mapping[str, Any]) -> "Address":
 def reports_from(
     world: "LocationSet", options: dict[str, Any], mechanism: "Mechanism"
 ) -> "AnyReports":
-    """The reports themselves, for estimates of each."""
-    from nomadp.reports.counts import possible
+    """The reports themselves, for one estimate per report."""
+    from nomadp.reports.counts import drop_impossible
     from nomadp.reports.files import read_reports
 
-    paths = paths_in(options)
+    paths = report_paths(options)
     if len(paths) > 1:
         raise BadUsage(
-            "trajectories must be estimated from one file, whose ids they keep; name one file",
+            "trajectories must be estimated from one file, because estimates keep its ids; "
+            "name one file",
             code="several_files",
         )
-    return possible(mechanism, read_reports(paths[0], world, mechanism))
+    return drop_impossible(mechanism, read_reports(paths[0], world, mechanism))
 
 
-def paths_in(options: dict[str, Any]) -> list[Path]:
+def report_paths(options: dict[str, Any]) -> list[Path]:
     paths = [*options["reports"], *options["files"]]
     if not paths:
         raise BadUsage(
@@ -177,13 +176,13 @@ def _mechanism(
     header = header_of(path)
     if header is None:
         raise SchemaError(
-            f"{path} must name the mechanism of its reports, and does not; use a file that "
+            f"{path} must name the mechanism of its reports, but does not; use a file that "
             '"nomadp perturb" wrote',
             code="header_missing",
         )
     if zones is None or header.params.get("zones") != zones.rule:
         pinned = chosen_options({"pinned": options["pinned"]}).get("pinned")
         return header.mechanism_for(world, pinned)
-    # A header holds only the hash of polygons, so the polygons come from the options.
-    more = {k: v for k, v in header.params.items() if k not in ("epsilon", "zones")}
-    return make_mechanism(header.mechanism, world, header.epsilon, zones=zones, **more)
+    # A header contains only the hash of polygons, so the polygons come from the options.
+    params = {k: v for k, v in header.params.items() if k not in ("epsilon", "zones")}
+    return make_mechanism(header.mechanism, world, header.epsilon, zones=zones, **params)

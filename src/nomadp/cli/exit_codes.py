@@ -62,9 +62,10 @@ class BadOption(click.BadParameter):
 
 
 class Stopped(BaseException):
-    """A signal ended the command. The notes say what was kept."""
+    """A signal interrupted the command. The exception's notes say which results were kept."""
 
-    is_said: ClassVar[bool] = False
+    is_reported: ClassVar[bool] = False
+    """Whether the interruption was printed, so that the watching thread does not repeat it."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -79,9 +80,9 @@ def report_failure(error: BaseException, *, as_json: bool) -> int:
         import traceback
 
         traceback.print_exception(error)
-    exit_code, name, sentence = _explained(error)
-    shown = "" if isinstance(error, Stopped | click.Abort) else f" [{name}]"
-    say(f"nomadp: {printable(sentence, lines=False)}{shown}", err=True)
+    exit_code, name, sentence = _description(error)
+    suffix = "" if isinstance(error, Stopped | click.Abort) else f" [{name}]"
+    say(f"nomadp: {printable(sentence, lines=False)}{suffix}", err=True)
     if as_json:
         from nomadp.cli.output import print_json
 
@@ -89,7 +90,7 @@ def report_failure(error: BaseException, *, as_json: bool) -> int:
     return exit_code
 
 
-def _explained(error: BaseException) -> tuple[int, str, str]:
+def _description(error: BaseException) -> tuple[int, str, str]:
     """Exit code, stable name and sentence of a failure."""
     if isinstance(error, NomadpError):
         code = BAD_INPUT if isinstance(error, ValueError) else FAILED
@@ -100,39 +101,39 @@ def _explained(error: BaseException) -> tuple[int, str, str]:
         if missing := absence_of(error.name):
             return FAILED, missing.code, str(missing)
     if isinstance(error, Stopped | click.Abort):
-        return _stopped(error)
+        return _interruption(error)
     if isinstance(error, click.ClickException):
-        return BAD_INPUT, getattr(error, "code", "usage"), _usage(error)
+        return BAD_INPUT, getattr(error, "code", "usage"), _usage_sentence(error)
     if isinstance(error, OSError) and error.strerror:
         unusable = isinstance(error, _UNUSABLE_PATH) or error.errno in (ELOOP, ENAMETOOLONG)
         code = BAD_INPUT if unusable else FAILED
         return code, "file", f"{error.filename or 'a file'}: {error.strerror.lower()}"
-    return FAILED, "unexpected", _unexpected(error)
+    return FAILED, "unexpected", _unexpected_sentence(error)
 
 
-def _stopped(error: Stopped | click.Abort) -> tuple[int, str, str]:
-    Stopped.is_said = True
-    # click raises Abort for a KeyboardInterrupt that did not come from our handler
+def _interruption(error: Stopped | click.Abort) -> tuple[int, str, str]:
+    Stopped.is_reported = True
+    # click raises Abort for a KeyboardInterrupt that did not come from our handler.
     cause: BaseException | None = error if isinstance(error, Stopped) else error.__cause__
     number = cause.number if isinstance(cause, Stopped) else signal.SIGINT
-    how = "" if number == signal.SIGINT else f" by {signal.Signals(number).name}"
-    kept = "; ".join(getattr(cause, "__notes__", ["the output was not written"]))
-    return 128 + number, "interrupted", f"interrupted{how}; {kept}"
+    by_signal = "" if number == signal.SIGINT else f" by {signal.Signals(number).name}"
+    notes = "; ".join(getattr(cause, "__notes__", ["the output was not written"]))
+    return 128 + number, "interrupted", f"interrupted{by_signal}; {notes}"
 
 
-def _usage(error: click.ClickException) -> str:
+def _usage_sentence(error: click.ClickException) -> str:
     sentence = error.format_message().rstrip(".")
     context = error.ctx if isinstance(error, click.UsageError) else None
     return sentence if context is None else f'{sentence}; see "{context.command_path} --help"'
 
 
-def _unexpected(error: BaseException) -> str:
-    place, step = "outside nomadp", error.__traceback__
-    while step is not None:
-        module = str(step.tb_frame.f_globals.get("__name__"))
+def _unexpected_sentence(error: BaseException) -> str:
+    place, entry = "outside nomadp", error.__traceback__
+    while entry is not None:  # the last entry inside nomadp wins
+        module = str(entry.tb_frame.f_globals.get("__name__"))
         if module.startswith("nomadp."):
-            place = f"{module}:{step.tb_lineno}"
-        step = step.tb_next
+            place = f"{module}:{entry.tb_lineno}"
+        entry = entry.tb_next
     return (
         f"unexpected {type(error).__name__} at {place}; its message is withheld because it may "
         "contain private values (NOMADP_DEBUG=1 shows it)"
@@ -143,31 +144,31 @@ def _unexpected(error: BaseException) -> str:
 def stopped_by_signals() -> Iterator[None]:
     """Inside, signals that would end the process raise `Stopped`; ignored ones stay ignored.
 
-    Open files are thereby closed and removed. A second signal, or `GRACE_S` seconds, ends the
-    process at once: a partial file never has the name of an output.
+    The exception closes and removes open files. A second signal, or `GRACE_S` seconds, ends the
+    process at once. This is safe, because a partial file never has the name of an output.
     """
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield  # Python sets signal handlers in the main thread only
         return
     names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {
+    previous = {
         number: handler
         for number in (signal.Signals[name] for name in names)
         if (handler := signal.getsignal(number)) in (signal.SIG_DFL, signal.default_int_handler)
     }
-    for number in before:
-        signal.signal(number, _stop)
+    for number in previous:
+        signal.signal(number, _raise_stopped)
     try:
-        with _watched():
+        with _exit_after_grace():
             yield
     finally:
-        if signal.getsignal(signal.SIGINT) is not _leave:  # else the process is ending
-            for number, handler in before.items():
+        if signal.getsignal(signal.SIGINT) is not _exit_now:  # else the process is ending
+            for number, handler in previous.items():
                 signal.signal(number, handler)
 
 
 def end_threads(code: int) -> None:
-    """End the process if a thread is still running; a normal exit would wait for it."""
+    """Exit at once if a non-daemon thread is running; a normal exit would wait for it."""
     others = set(threading.enumerate()) - {threading.main_thread()}
     if not all(thread.daemon for thread in others):
         sys.stdout.flush()
@@ -175,39 +176,44 @@ def end_threads(code: int) -> None:
         os._exit(code)
 
 
-def _stop(number: int, frame: FrameType | None) -> NoReturn:
-    for other in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(other, _leave)
+def _raise_stopped(number: int, frame: FrameType | None) -> NoReturn:
+    for second in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(second, _exit_now)
     raise Stopped(number)
 
 
-def _leave(number: int, frame: FrameType | None) -> None:
+def _exit_now(number: int, frame: FrameType | None) -> None:
     os._exit(128 + number)
 
 
 @contextmanager
-def _watched() -> Iterator[None]:
-    """Watch for signals in a thread: Python runs handlers only between main-thread steps."""
-    if os.name == "nt":  # pipes cannot be used for wakeups there
+def _exit_after_grace() -> Iterator[None]:
+    """Watch for signals in a thread, which ends the process after `GRACE_S` seconds.
+
+    Python runs a handler only between two bytecodes of the main thread, so a long call into
+    compiled code would delay it. The wakeup pipe gets the number of a signal at once.
+    """
+    if os.name == "nt":  # a wakeup needs a socket there, not a pipe
         yield
         return
-    hear, tell = os.pipe()
-    os.set_blocking(tell, False)
-    before = signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
-    threading.Thread(target=_watch, args=(hear,), daemon=True).start()
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
+    previous = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    threading.Thread(target=_watch_signals, args=(read_end,), daemon=True).start()
     try:
         yield
     finally:
-        signal.set_wakeup_fd(before)
-        os.close(tell)
+        signal.set_wakeup_fd(previous)
+        os.close(write_end)  # the thread then reads an end of file and returns
 
 
-def _watch(hear: int) -> None:
+def _watch_signals(read_end: int) -> None:
     ending = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-    while heard := os.read(hear, 1):
-        if heard[0] in ending and signal.getsignal(heard[0]) in (_stop, _leave):
+    while received := os.read(read_end, 1):
+        number = received[0]
+        if number in ending and signal.getsignal(number) in (_raise_stopped, _exit_now):
             time.sleep(GRACE_S)
-            if not Stopped.is_said:
-                report_failure(Stopped(heard[0]), as_json=False)
-            os._exit(128 + heard[0])
-    os.close(hear)
+            if not Stopped.is_reported:
+                report_failure(Stopped(number), as_json=False)
+            os._exit(128 + number)
+    os.close(read_end)

@@ -6,22 +6,22 @@ from nomadp.analysis.guarantee import explain
 from nomadp.analysis.utility import WALKS, default_radii_km, simulate_utility
 from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.options import chosen_options
-from nomadp.cli.output import Answer, progress_bar, say
+from nomadp.cli.output import Result, progress_bar, say
 from nomadp.cli.utility_table import print_utility
 from nomadp.formats.location_files import read_locations
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism, make_mechanism
 
-__all__ = ["explained"]
+__all__ = ["explain_epsilon"]
 
 
-def explained(options: dict[str, Any]) -> Answer:
-    """The explanation of an epsilon, with its utility if there is a map."""
+def explain_epsilon(options: dict[str, Any]) -> Result:
+    """The guarantee and the budget split, and with a location set the utility."""
     if options["locations"] is not None:
-        return _explained_on_map(options)
+        return _explain_with_utility(options)
     if options["within_km"] or options["pinned"] is not None:
         raise BadUsage(
-            "distances and codebooks need a map; add --locations FILE",
+            "distances and codebooks need a location set; add --locations FILE",
             code="option_missing",
         )
     if options["length"] is None:
@@ -29,12 +29,14 @@ def explained(options: dict[str, Any]) -> Answer:
             "the number of points must be given; add --length N or --locations FILE",
             code="option_missing",
         )
-    mechanism = _without_map(options["mechanism"], options["epsilon"], chosen_options(options))
+    mechanism = _mechanism_without_map(
+        options["mechanism"], options["epsilon"], chosen_options(options)
+    )
     explanation = explain(mechanism, options["length"])
-    return Answer(explanation.as_dict(), str(explanation))
+    return Result(explanation.as_dict(), str(explanation))
 
 
-def _explained_on_map(options: dict[str, Any]) -> Answer:
+def _explain_with_utility(options: dict[str, Any]) -> Result:
     world = read_locations(options["locations"])
     chosen = chosen_options(options, world)
     mechanism = make_mechanism(options["mechanism"], world, options["epsilon"], **chosen)
@@ -49,10 +51,10 @@ def _explained_on_map(options: dict[str, Any]) -> Answer:
         say()
         print_utility(utility, mechanism.epsilon)
 
-    return Answer({**explanation.as_dict(), "utility": utility.as_dict()}, show)
+    return Result({**explanation.as_dict(), "utility": utility.as_dict()}, show)
 
 
-def _without_map(name: str, epsilon: str, options: dict[str, Any]) -> Mechanism:
+def _mechanism_without_map(name: str, epsilon: str, options: dict[str, Any]) -> Mechanism:
     """A mechanism over a few locations: a split depends on epsilon, length and options only."""
     size = max(2, options.get("near_count", 0))  # fewer locations than near_count are refused
     ids = [str(k) for k in range(size)]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from nomadp.cli.exit_codes import BadUsage
-from nomadp.cli.options import EXISTING, Whole, above_zero, kilometres
+from nomadp.cli.options import PATH, Whole, above_zero, kilometres
 from nomadp.cli.thinning import THINNING, thinning_of
 
 if TYPE_CHECKING:
@@ -38,12 +38,15 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 def out_option(
-    what: str, *suffixes: str, or_folder: bool = False, more: Mapping[str, str] | None = None
+    help_text: str,
+    *suffixes: str,
+    or_folder: bool = False,
+    other_outputs: Mapping[str, str] | None = None,
 ) -> Callable[[Decorated], Decorated]:
     """--out and --overwrite, checked before the command begins.
 
-    A file has one of these suffixes; with ``or_folder``, any other name is a folder. ``more``
-    maps the options of other output files to their suffixes.
+    A file has one of these suffixes; with ``or_folder``, any other name is a folder.
+    ``other_outputs`` maps the options of other output files to their suffixes.
     """
     metavar = "FILE" if not or_folder else "OUT" if suffixes else "DIR"
 
@@ -56,32 +59,34 @@ def out_option(
                 from nomadp.formats.files import file_path
 
                 file_path(out, suffixes)
-            check_out(out, _others(options, "out"), is_file=is_file, overwrite=overwrite)
-            _check_more(options, more or {}, overwrite=overwrite)
+            check_output(out, _inputs(options, "out"), is_file=is_file, overwrite=overwrite)
+            _check_other_outputs(options, other_outputs or {}, overwrite=overwrite)
             return command(*arguments, **options)
 
         replace: Any = click.option(
             "--overwrite", is_flag=True, help="Replace an existing output."
         )
         out: Any = click.option(
-            "--out", type=EXISTING, required=True, metavar=metavar, help=what
+            "--out", type=PATH, required=True, metavar=metavar, help=help_text
         )
         return cast(Decorated, out(replace(checked)))
 
     return decorate
 
 
-def _check_more(options: dict[str, Any], more: Mapping[str, str], *, overwrite: bool) -> None:
+def _check_other_outputs(
+    options: dict[str, Any], suffixes: Mapping[str, str], *, overwrite: bool
+) -> None:
     from nomadp.formats.files import file_path
 
-    for name, suffix in more.items():
+    for name, suffix in suffixes.items():
         if options[name] is not None:
             path = file_path(options[name], (suffix,))
-            rest, named = _others(options, name), f"--{name}"
-            check_out(path, rest, is_file=True, overwrite=overwrite, option=named)
+            inputs, option = _inputs(options, name), f"--{name}"
+            check_output(path, inputs, is_file=True, overwrite=overwrite, option=option)
 
 
-def check_out(
+def check_output(
     out: Path,
     inputs: Sequence[Path],
     *,
@@ -90,7 +95,7 @@ def check_out(
     option: str = "--out",
 ) -> None:
     """Refuse an output that is an input, exists already, or cannot be written."""
-    # Path.resolve fails on a cycle of links.
+    # os.path.realpath, because Path.resolve fails on a cycle of links.
     if os.path.realpath(out) in map(os.path.realpath, inputs):
         raise BadUsage(
             f"{option} must name a new file or folder, got an input",
@@ -108,18 +113,22 @@ def check_out(
             "or add --overwrite to replace it",
             code="output_already_there",
         )
-    check_writable(out, in_folder=is_folder, is_made=not is_file)
+    check_writable(out, in_folder=is_folder, makes_folders=not is_file)
 
 
-def check_writable(out: Path, *, in_folder: bool, is_made: bool) -> None:
-    """Write and remove a file beside ``out``; missing folders may be created later."""
+def check_writable(out: Path, *, in_folder: bool, makes_folders: bool) -> None:
+    """Write and remove a file in the folder ``out`` or beside the file ``out``.
+
+    If the command makes missing folders, the nearest existing one is tried.
+    """
     from nomadp.errors import OutputError
 
     folder = out if in_folder else out.parent
-    if is_made and not in_folder and os.path.lexists(out):
+    if makes_folders and not in_folder and os.path.lexists(out):
         raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR), str(out))
-    while is_made and not folder.exists() and folder != folder.parent:
+    while makes_folders and not folder.exists() and folder != folder.parent:
         folder = folder.parent
+    # The probe contains the name of the output, so that a name that is too long fails here.
     probe = folder / f".part-{secrets.token_hex(4)}-{out.name}"
     try:
         os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -134,23 +143,23 @@ def check_writable(out: Path, *, in_folder: bool, is_made: bool) -> None:
         ) from error
 
 
-def _others(options: dict[str, Any], out: str) -> list[Path]:
-    """Every path among the options but this one."""
-    given = [value for name, value in options.items() if name != out]
-    several = [value if isinstance(value, tuple) else (value,) for value in given]
-    return [path for each in several for path in each if isinstance(path, Path)]
+def _inputs(options: dict[str, Any], output: str) -> list[Path]:
+    """Every path among the options except that of an output."""
+    values = [value for name, value in options.items() if name != output]
+    groups = [value if isinstance(value, tuple) else (value,) for value in values]
+    return [path for group in groups for path in group if isinstance(path, Path)]
 
 
 length_option = click.option(
     "--length",
     type=Whole(1, 1_000_000),
     metavar="N",
-    help="Resample every trajectory to N points; this length is public.",
+    help="Resample every trajectory to N points; N is public.",
 )
 
 
 def sources_argument(name: str) -> Callable[[Decorated], Decorated]:
-    return click.argument(name, type=EXISTING, nargs=-1, required=True)
+    return click.argument(name, type=PATH, nargs=-1, required=True)
 
 
 hours = above_zero("hours must be a number above 0", 1e6)
@@ -166,12 +175,12 @@ READING: tuple[Callable[[Any], Any], ...] = (
         "--split-hours",
         type=hours,
         metavar="H",
-        help="Split trajectories at longer gaps (default for phone exports: 3).",
+        help="Split trajectories at gaps of more than H hours (default for phone exports: 3).",
     ),
     click.option(
         "--time-zone",
         metavar="ZONE",
-        help="Time zone of times without an offset or in UTC, such as Europe/Paris.",
+        help="Time zone of times that have no offset or are in UTC, such as Europe/Paris.",
     ),
     click.option(
         "--columns",
@@ -185,19 +194,19 @@ READING: tuple[Callable[[Any], Any], ...] = (
         "from_preset",
         default="nomadp",
         metavar="PRESET",
-        help="Column names of the files: skmob, movingpandas, trackintel, ptrail, gowalla, "
-        "foursquare, porto, geolife.",
+        help="Format or column names of the files: skmob, movingpandas, trackintel, ptrail, "
+        "gowalla, foursquare, porto, geolife.",
     ),
 )
 
 
 def reading_options(command: Decorated) -> Decorated:
-    """How to read a file, and how far its points may be from the locations."""
+    """`points_options`, and how far points may be from the locations."""
     snap: Any = click.option(
         "--max-snap-km",
         type=kilometres,
         metavar="KM",
-        help="Refuse points farther than this from every location (default: 50).",
+        help="Refuse points farther than KM from every location (default: 50).",
     )
     return points_options(cast(Decorated, snap(command)))
 
@@ -210,6 +219,7 @@ def points_options(command: Decorated) -> Decorated:
 
 
 def reading_of(options: dict[str, Any], progress: Any = None) -> "Reading":
+    """The settings for reading files that `points_options` selected."""
     from nomadp.formats.columns import Wishes
     from nomadp.formats.presets import Reading, parse_columns
 
@@ -243,8 +253,7 @@ def read_all(
     """The trajectories, resampled to --length if given, and a summary that may be printed."""
     from nomadp.formats.point_files import read_trajectories
 
-    most_km, length = options["max_snap_km"], options["length"]
-    limit = {} if most_km is None else {"max_snap_km": most_km}
-    reading = reading_of(options)
-    found, summary = read_trajectories(options["trajectories"], locations, reading, **limit)
-    return found if length is None else found.resampled(length), summary
+    sources, length = options["trajectories"], options["length"]
+    limit = {} if options["max_snap_km"] is None else {"max_snap_km": options["max_snap_km"]}
+    trajectories, summary = read_trajectories(sources, locations, reading_of(options), **limit)
+    return trajectories if length is None else trajectories.resampled(length), summary

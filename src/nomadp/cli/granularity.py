@@ -5,13 +5,13 @@ from typing import Any
 import click
 
 from nomadp.cli.options import ManyNumbers
-from nomadp.cli.output import Answer, json_option, print_table, say
+from nomadp.cli.output import Result, json_option, print_table, say
 
 __all__ = ["granularity"]
 
 PAPER_EPSILONS = ("0.01", "0.05", "0.1", "0.5", "1", "2", "4", "8", "10")
 
-READINGS = {
+RULES = {
     "table": "as printed in the paper's Table 1",
     "formula": "corrected, from the paper's own equation",
 }
@@ -25,22 +25,22 @@ DIGITS = 8
     multiple=True,
     default=PAPER_EPSILONS,
     metavar="E...",
-    help="Budgets of a whole trajectory (default: the paper's nine).",
+    help="Privacy budgets of a whole trajectory (default: the nine of the paper).",
 )
 @json_option
-def granularity(*, epsilons: tuple[str, ...]) -> Answer:
-    """Show how probable a correct direction is with 2, 4, 6 and 12 sectors.
+def granularity(*, epsilons: tuple[str, ...]) -> Result:
+    """Show the probability of a correct direction with 2, 4, 6 and 12 sectors.
 
     The paper's table and its equation disagree: the table divides the probability of a wrong
-    sector by (g - 1) once too often. Both versions are shown, with the number of sectors that
-    each chooses; "nomadp perturb --granularity" offers both.
+    sector by (g - 1) once too often. The command shows both versions, with the number of
+    sectors that each chooses; "nomadp perturb --granularity" offers both.
 
     \b
     Example:
       nomadp granularity --epsilon 1 4 10
     """
-    table = [row for rule in READINGS for row in _rows(epsilons, rule)]
-    return Answer({"rows": table}, lambda: _print(table))
+    table = [row for rule in RULES for row in _rows(epsilons, rule)]
+    return Result({"rows": table}, lambda: _print(table))
 
 
 def _rows(epsilons: tuple[str, ...], rule: str) -> list[dict[str, Any]]:
@@ -66,13 +66,15 @@ def _rows(epsilons: tuple[str, ...], rule: str) -> list[dict[str, Any]]:
 
 def _print(table: list[dict[str, Any]]) -> None:
     header = ["epsilon", *(f"g={g} " for g in table[0]["probabilities"])]
-    for rule, reading in READINGS.items():
+    for rule, reading in RULES.items():
         say(f'Rule "{rule}": {reading} (chosen number of sectors marked with *)')
         print_table(header, [_cells(row) for row in table if row["rule"] == rule])
         say()
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
-    shown = {g: f"{probability:.{DIGITS}f}" for g, probability in row["probabilities"].items()}
-    marked = [f"{text}{'*' if g == row['chosen'] else ' '}" for g, text in shown.items()]
-    return [row["epsilon"], *marked]
+    cells = [
+        f"{probability:.{DIGITS}f}{'*' if g == row['chosen'] else ' '}"
+        for g, probability in row["probabilities"].items()
+    ]
+    return [row["epsilon"], *cells]

@@ -15,7 +15,7 @@ __all__ = ["CommandModules", "main"]
 
 ROLES = {
     "Start here": {
-        "demo": "Run a whole collection in a simulated city.",
+        "demo": "Run a complete data collection in a simulated city.",
         "doctor": "Check the installation and the source of randomness.",
     },
     "Analysts": {
@@ -45,13 +45,13 @@ ROLES = {
     },
 }
 COMMANDS = {name: text for commands in ROLES.values() for name, text in commands.items()}
-"""Each is a module of this package that contains a command of the same name."""
+"""The summary of each command, which is in a module of its name."""
 
 
 class CommandModules(click.Group):
     """Lists its commands from a table, so that ``--help`` imports none of them.
 
-    ``modules`` is the module of a command that was not added, with ``{}`` for its name.
+    A command that was not added is imported from ``modules``, where ``{}`` is its name.
     """
 
     def __init__(self, *, summaries: Mapping[str, str], modules: str, **settings: Any) -> None:

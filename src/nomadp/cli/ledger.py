@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nomadp.cli.devices import budget_content, home_option, receipt_sentence
-from nomadp.cli.output import Answer, json_option, print_table, say
+from nomadp.cli.output import Result, json_option, print_table, say
 
 if TYPE_CHECKING:
     from nomadp.client import Budget, Receipt, TaskBudget
@@ -21,8 +21,8 @@ __all__ = ["ledger"]
 def ledger(context: click.Context, home: Path | None) -> None:
     """Show the privacy budget of this device: used and remaining, in exact numbers.
 
-    The budget never renews. The ledger is one file in your data folder (NOMADP_HOME names
-    another). Keep it: without an intact ledger, nothing is reported. All commands take --json.
+    The budget never renews. The ledger is one file in your data folder (or in NOMADP_HOME).
+    Keep it: without an intact ledger, nothing can be reported. All commands take --json.
 
     \b
     Example:
@@ -36,8 +36,8 @@ def ledger(context: click.Context, home: Path | None) -> None:
 @home_option
 @json_option
 @click.pass_obj
-def show(named: Path | None, *, home: Path | None) -> Answer:
-    """Show used and remaining budget by task, and every receipt.
+def show(group_home: Path | None, *, home: Path | None) -> Result:
+    """Show the used and remaining budget by task, and every receipt.
 
     \b
     Example:
@@ -46,11 +46,11 @@ def show(named: Path | None, *, home: Path | None) -> Answer:
     from nomadp.client import Client
     from nomadp.client.ledger_file import LEDGER, default_home, has_begun
 
-    folder = home or named or default_home()
+    folder = home or group_home or default_home()
     if not (folder / LEDGER).exists() and not has_begun(folder):
-        nothing: dict[str, Any] = {"lifetime": None, "used": 0, "remaining": None}
-        text = f"no ledger in {folder} yet; no budget is used"
-        return Answer({"home": str(folder), **nothing, "tasks": [], "receipts": []}, text)
+        empty: dict[str, Any] = {"lifetime": None, "used": 0, "remaining": None}
+        text = f"no ledger in {folder} yet; no budget has been used"
+        return Result({"home": str(folder), **empty, "tasks": [], "receipts": []}, text)
     with Client(folder) as client:
         budget, receipts = client.budget(), client.receipts()
     content = {
@@ -59,7 +59,7 @@ def show(named: Path | None, *, home: Path | None) -> Answer:
         "tasks": [_task_content(task) for task in budget.tasks],
         "receipts": [asdict(receipt) for receipt in receipts],
     }
-    return Answer(content, lambda: _print(budget, receipts))
+    return Result(content, lambda: _print(budget, receipts))
 
 
 def _task_content(task: "TaskBudget") -> dict[str, Any]:
@@ -82,7 +82,7 @@ def _print(budget: "Budget", receipts: "list[Receipt]") -> None:
     )
     if budget.tasks:
         say()
-        header = ["task", "each", "used", "reports", "of", "accepted", "waiting", "purpose"]
+        header = ["task", "epsilon", "used", "reports", "max", "accepted", "waiting", "purpose"]
         rows = [
             [
                 task.task_id,

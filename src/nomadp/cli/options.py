@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_MECHANISM",
-    "EXISTING",
+    "PATH",
     "ManyNumbers",
     "MechanismOption",
     "Whole",
@@ -32,18 +32,18 @@ __all__ = [
     "locations_option",
     "mechanism_option",
     "rule_or_file",
-    "variant_option",
-    "variant_options",
+    "parameter_option",
+    "parameter_options",
 ]
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
-EXISTING = click.Path(path_type=Path)
-"""A path. The code that opens it reports what is wrong, so that there is one wording."""
+PATH = click.Path(path_type=Path)
+"""A path. The code that opens it reports errors, so that each has one wording."""
 
 
 class Whole(click.IntRange):
-    """A whole number in ASCII digits: Python itself would read 1_0 as ten."""
+    """A whole number in ASCII digits: ``int`` would read 1_0 as ten."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         if isinstance(value, str) and not re.fullmatch(r"\s*[-+]?[0-9]{1,300}\s*", value):
@@ -57,43 +57,43 @@ class Whole(click.IntRange):
 def number(text: str | float) -> float:
     """A finite decimal number in ASCII digits; NaN for anything else."""
     text = str(text)  # a default may be a float
-    written = re.fullmatch(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*", text, re.A | re.I)
-    value = float(text) if written else math.nan
+    match = re.fullmatch(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*", text, re.A | re.I)
+    value = float(text) if match else math.nan
     return value if math.isfinite(value) else math.nan
 
 
 def finite(text: str) -> float:
-    """A finite number; click's own would let NaN through."""
+    """A finite number; click's float would accept NaN."""
     value = number(text)
     if math.isnan(value):
         raise BadOption(f"'{text[:80]}' is not a finite number", code="option_not_finite")
     return value
 
 
-def above_zero(rule: str, most: float = math.inf) -> Callable[[str], float]:
-    """Reads numbers above zero and at most ``most``; click's range would let NaN through."""
+def above_zero(rule: str, maximum: float = math.inf) -> Callable[[str], float]:
+    """A parser of numbers above 0 and at most ``maximum``; click's range would accept NaN."""
 
-    def parsed(text: str) -> float:
+    def parse(text: str) -> float:
         value = number(text)
-        if not 0 < value <= most:
+        if not 0 < value <= maximum:
             raise BadOption(f"{rule}, got {text[:80]}", code="option_out_of_range")
         return value
 
-    return parsed
+    return parse
 
 
 kilometres = above_zero("a distance must be a number of km above 0")
 
 
 def file_option(
-    flag: str, what: str, metavar: str = "FILE", **more: Any
+    flag: str, help_text: str, metavar: str = "FILE", **settings: Any
 ) -> Callable[[Decorated], Decorated]:
-    return click.option(flag, type=EXISTING, metavar=metavar, help=what, **more)
+    return click.option(flag, type=PATH, metavar=metavar, help=help_text, **settings)
 
 
-def folder_option(default: str, what: str) -> Callable[[Decorated], Decorated]:
+def folder_option(default: str, help_text: str) -> Callable[[Decorated], Decorated]:
     """--out for a folder that may exist already."""
-    return file_option("--out", what, "DIR", default=Path(default), show_default=True)
+    return file_option("--out", help_text, "DIR", default=Path(default), show_default=True)
 
 
 locations_option = file_option(
@@ -132,123 +132,125 @@ jobs_option = click.option(
     "--jobs",
     type=Whole(min=1),
     metavar="J",
-    help="Number of processes (default: one per core, for enough work).",
+    help="Number of processes (default: one per core, if there is enough work).",
 )
 
 
-class Variant(NamedTuple):
-    """A parameter of a mechanism, as an option takes it."""
+class Parameter(NamedTuple):
+    """A parameter of a mechanism, as an option."""
 
     kind: Any
     metavar: str | None
-    what: str
+    help_text: str
 
 
 def rule_or_file(text: str) -> str | Path:
     return Path(text) if text.endswith((".geojson", ".json")) else text
 
 
-VARIANTS = {
-    "granularity": Variant(
+PARAMETERS = {
+    "granularity": Parameter(
         click.Choice(["table", "formula", "2", "4", "6", "12"]),
         None,
         "tp, atp: number of direction sectors, or the rule that chooses it.",
     ),
-    "directions": Variant(
+    "directions": Parameter(
         click.Choice(["both", "preceding"]),
         None,
         "tp, atp: neighbouring pivots that directions are measured from.",
     ),
-    "merge": Variant(
+    "merge": Parameter(
         click.Choice(["coin", "first-index", "direction"]),
         None,
         "tp, atp: how the two copies are merged.",
     ),
-    "radius_km": Variant(kilometres, "R", "atp: fixed radius instead of a private one."),
-    "near_count": Variant(
+    "radius_km": Parameter(kilometres, "R", "atp: fixed radius instead of a private one."),
+    "near_count": Parameter(
         Whole(1, 1_000_000),
         "K",
-        "brr, atlas: number of nearest locations or codewords with higher probability.",
+        "brr, atlas: number of nearest locations or codewords with a higher probability.",
     ),
-    "size": Variant(
+    "size": Parameter(
         Whole(1, 4096),
         "K",
-        "atlas: most codewords per length (default: as few as are good enough).",
+        "atlas: maximum number of codewords per length (default: chosen by utility).",
     ),
-    "control_points": Variant(
+    "control_points": Parameter(
         Whole(2, 64),
         "C",
-        "atlas: number of control points of longer trajectories.",
+        "atlas: number of control points that encode a longer trajectory.",
     ),
-    "pinned": Variant(
-        EXISTING,
+    "pinned": Parameter(
+        PATH,
         "FILE",
         'atlas: codebook from "nomadp codebook build" or a task (default: build it).',
     ),
-    "groups": Variant(Whole(2), "G", "l-srr: number of groups of locations."),
-    "grid": Variant(Whole(1, 6), "G", "ngram: rows and columns of the grid of regions."),
-    "max_step_km": Variant(kilometres, "D", "ngram: public bound on the length of a step."),
-    "delta": Variant(None, "D", "cgm: probability that the guarantee fails."),
-    "step_bound": Variant(
+    "groups": Parameter(Whole(2), "G", "l-srr: number of groups of locations."),
+    "grid": Parameter(Whole(1, 6), "G", "ngram: rows and columns of the grid of regions."),
+    "max_step_km": Parameter(kilometres, "D", "ngram: public bound on the length of a step."),
+    "delta": Parameter(None, "D", "cgm: probability that the guarantee fails."),
+    "step_bound": Parameter(
         finite, "C", "cgm: longest step, as a fraction of the width of the location set."
     ),
-    "zones": Variant(
+    "zones": Parameter(
         rule_or_file,
         "ZONES",
         "trips, starts, ends, visits: areas, as grid:N, h3:R or FILE.geojson.",
     ),
-    "when": Variant(
+    "when": Parameter(
         click.Choice(["day-part", "weekday"]),
         None,
-        "trips, starts, ends, visits: also by six hours of the day, or by weekday.",
+        "trips, starts, ends, visits: also report the quarter of the day or the weekday.",
     ),
 }
 """The parameters of mechanisms by field name. Each mechanism states its own defaults."""
 
 
-def variant_options(command: Decorated) -> Decorated:
-    """Offer every parameter; a mechanism without that parameter refuses it."""
+def parameter_options(command: Decorated) -> Decorated:
+    """Add every parameter; a mechanism refuses those that it does not have."""
     command = click.option(
         "--option",
-        "others",
+        "plugin_parameters",
         multiple=True,
-        callback=_other_options,
+        callback=_plugin_parameters,
         metavar="NAME=VALUE",
         help="Parameter of a mechanism from another package; repeatable.",
     )(command)
-    for name in reversed(VARIANTS):
-        command = variant_option(name)(command)
+    for name in reversed(PARAMETERS):
+        command = parameter_option(name)(command)
     return command
 
 
-def variant_option(name: str, **more: Any) -> Callable[[Decorated], Decorated]:
-    """One of the choices inside a mechanism."""
-    kind, metavar, what = VARIANTS[name]
+def parameter_option(name: str, **settings: Any) -> Callable[[Decorated], Decorated]:
+    """The option of one parameter of a mechanism."""
+    kind, metavar, help_text = PARAMETERS[name]
     flags = {"pinned": "--codebook", "zones": "--zones --areas"}.get(name) or f"--{name}"
-    named = (*flags.replace("_", "-").split(), name)
-    return click.option(*named, type=kind, metavar=metavar, **{"help": what} | more)
+    declarations = (*flags.replace("_", "-").split(), name)
+    return click.option(
+        *declarations, type=kind, metavar=metavar, **{"help": help_text} | settings
+    )
 
 
-def _other_options(
-    context: click.Context, parameter: click.Parameter, said: tuple[str, ...]
+def _plugin_parameters(
+    context: click.Context, parameter: click.Parameter, assignments: tuple[str, ...]
 ) -> dict[str, Any]:
     """Values by name: JSON numbers and booleans, and anything else as text."""
-    found: dict[str, Any] = {}
-    for each in said:
-        name, equals, text = each.partition("=")
+    values: dict[str, Any] = {}
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
         name = name.replace("-", "_")
-        if not name.isidentifier() or not equals or name in found:
+        if not name.isidentifier() or not equals or name in values:
             raise BadOption(
-                f"an option must be NAME=VALUE with each name once, got {each}",
+                f"an option must be NAME=VALUE with each name once, got {assignment}",
                 code="option_malformed",
             )
-        if name in VARIANTS or name in ("locations", "epsilon"):
+        if name in PARAMETERS or name in ("locations", "epsilon"):
             raise BadOption(f"{name} has its own option, see --help", code="option_of_its_own")
-        found[name] = _plain(text)
-    return found
+        values[name] = _json_scalar(text)
+    return values
 
 
-def _plain(text: str) -> Any:
+def _json_scalar(text: str) -> Any:
     try:
         value = json.loads(text, parse_constant=lambda constant: None)
     except ValueError:
@@ -259,8 +261,8 @@ def _plain(text: str) -> Any:
 def chosen_options(
     options: dict[str, Any], world: "LocationSet | None" = None
 ) -> dict[str, Any]:
-    """The parameters that were given; mechanisms state the defaults of the others."""
-    chosen = {name: options[name] for name in VARIANTS if options.get(name) is not None}
+    """The parameters that were given; a mechanism states the defaults of the others."""
+    chosen = {name: options[name] for name in PARAMETERS if options.get(name) is not None}
     if str(chosen.get("granularity", "")).isdigit():
         chosen["granularity"] = int(chosen["granularity"])
     if "pinned" in chosen:
@@ -272,9 +274,11 @@ def chosen_options(
 
         chosen["zones"] = zones_by(chosen["zones"], world)
     elif isinstance(chosen.get("zones"), Path):
-        raise BadUsage("polygons need a map; add --locations FILE", code="option_missing")
-    others: dict[str, Any] = options.get("others", {})
-    return chosen | others
+        raise BadUsage(
+            "polygons need a location set; add --locations FILE", code="option_missing"
+        )
+    plugin_parameters: dict[str, Any] = options.get("plugin_parameters", {})
+    return chosen | plugin_parameters
 
 
 def default_jobs() -> int:
@@ -296,14 +300,14 @@ class ManyNumbers(click.Command):
             if isinstance(parameter, click.Option) and parameter.multiple
             for name in parameter.opts
         }
-        spelled: list[str] = []
+        expanded: list[str] = []
         option = None  # the repeatable option whose numbers are being read
         for argument in args:
             if argument in repeatable:
                 option = argument
             elif option is None or not self._number.fullmatch(argument):
                 option = None
-            elif spelled[-1] != option:
-                spelled.append(option)
-            spelled.append(argument)
-        return super().parse_args(ctx, spelled)
+            elif expanded[-1] != option:
+                expanded.append(option)  # repeat the option before its next number
+            expanded.append(argument)
+        return super().parse_args(ctx, expanded)

@@ -18,10 +18,10 @@ import click
 from nomadp.characters import printable
 
 if TYPE_CHECKING:
-    from click._termui_impl import ProgressBar as Shown
+    from click._termui_impl import ProgressBar as ClickBar
 
 __all__ = [
-    "Answer",
+    "Result",
     "json_option",
     "print_json",
     "print_left_out",
@@ -36,10 +36,10 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 PATIENCE_S = 2.0
 """Shorter work shows no progress bar."""
-SAY_EVERY_S = 30.0
+LINE_EVERY_S = 30.0
 
 
-class Answer(NamedTuple):
+class Result(NamedTuple):
     """The result of a command, as JSON and as text; exit code 1 if not ok."""
 
     content: Mapping[str, Any]
@@ -48,26 +48,26 @@ class Answer(NamedTuple):
 
 
 def json_option(command: Decorated) -> Decorated:
-    """Add --json to a command that returns an `Answer`."""
+    """Add --json to a command that returns an `Result`."""
 
     @wraps(command)
-    def answered(*arguments: Any, as_json: bool, **options: Any) -> None:
-        answer: Answer = command(*arguments, **options)
+    def print_result(*arguments: Any, as_json: bool, **options: Any) -> None:
+        result: Result = command(*arguments, **options)
         if as_json:
-            print_json(answer.content)
-        elif isinstance(answer.text, str):
-            say(answer.text)
+            print_json(result.content)
+        elif isinstance(result.text, str):
+            say(result.text)
         else:
-            answer.text()
-        if not answer.ok:
+            result.text()
+        if not result.ok:
             raise click.exceptions.Exit(1)
 
-    offered: Any = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
-    return cast(Decorated, offered(answered))
+    option: Any = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+    return cast(Decorated, option(print_result))
 
 
 def say(text: str = "", *, err: bool = False) -> None:
-    """Print text, with control characters escaped: parts of it may come from others."""
+    """Print text with control characters escaped: a file or a collector may contain them."""
     click.echo(printable(text), err=err)
 
 
@@ -90,15 +90,15 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def print_left_out(refused: Mapping[str, int]) -> None:
-    """Print how many reports were left out, by reason."""
+    """Print how many reports were skipped, by reason."""
     if refused:
         reasons = "; ".join(f"{count} because {why}" for why, count in refused.items())
-        say(f"nomadp: reports left out: {reasons}", err=True)
+        say(f"nomadp: reports skipped: {reasons}", err=True)
 
 
 @contextmanager
 def reading_notes() -> Iterator[list[str]]:
-    """Collects what readers log about a file, such as the columns they read."""
+    """Collect the log messages of readers, such as the columns that they read."""
     notes: list[str] = []
     handler = logging.Handler(logging.INFO)
     handler.emit = lambda record: notes.append(record.getMessage())  # type: ignore[method-assign]
@@ -133,29 +133,29 @@ def _jsonable(value: Any) -> Any:
 class ProgressBar:
     """Appears once the work has lasted `PATIENCE_S`.
 
-    Without a terminal, a ``spoken`` one prints a line every `SAY_EVERY_S` instead.
+    Without a terminal, and with ``lines``, it prints a line every `LINE_EVERY_S` instead.
     """
 
-    def __init__(self, what: str, total: int | None, *, spoken: bool = False) -> None:
-        self._what, self._total, self._done = what, total, 0
-        self._spoken = spoken and not sys.stderr.isatty()
-        self._started_s = self._said_s = time.monotonic()
-        self._shown: Shown[int] | None = None
+    def __init__(self, label: str, total: int | None, *, lines: bool = False) -> None:
+        self._label, self._total, self._done = label, total, 0
+        self._prints_lines = lines and not sys.stderr.isatty()
+        self._started_s = self._printed_s = time.monotonic()
+        self._bar: ClickBar[int] | None = None
 
     def advance(self, count: int) -> None:
         """Add ``count`` units of finished work."""
         self._done += count
         waited_s = time.monotonic() - self._started_s
-        if self._shown is None and sys.stderr.isatty() and waited_s > PATIENCE_S:
+        if self._bar is None and sys.stderr.isatty() and waited_s > PATIENCE_S:
             # Standard output may be piped into another program.
-            self._shown = click.progressbar(
-                repeat(0), label=self._what, file=sys.stderr, update_min_steps=1
+            self._bar = click.progressbar(
+                repeat(0), label=self._label, file=sys.stderr, update_min_steps=1
             )
-        if self._shown is not None:
-            self._shown.length = self._total
-            self._shown.update(self._done - self._shown.pos)
-        if self._spoken and time.monotonic() - self._said_s > SAY_EVERY_S:
-            self._said_s = time.monotonic()
+        if self._bar is not None:
+            self._bar.length = self._total
+            self._bar.update(self._done - self._bar.pos)
+        if self._prints_lines and time.monotonic() - self._printed_s > LINE_EVERY_S:
+            self._printed_s = time.monotonic()
             say(f"{self._done} of {self._total} done", err=True)
 
     def reach(self, done: int, total: int) -> None:
@@ -164,17 +164,17 @@ class ProgressBar:
         self.advance(done - self._done)
 
     def close(self) -> None:
-        if self._shown is not None:
+        if self._bar is not None:
             click.echo("\r\x1b[K", nl=False, err=True)  # clear the line of the bar
-            self._shown = None
+            self._bar = None
 
 
 @contextmanager
 def progress_bar(
-    what: str, total: int | None = None, *, spoken: bool = False
+    label: str, total: int | None = None, *, lines: bool = False
 ) -> Iterator[ProgressBar]:
-    """A progress bar that is removed however the work ends."""
-    bar = ProgressBar(what, total, spoken=spoken)
+    """A progress bar, which is removed even if the work fails."""
+    bar = ProgressBar(label, total, lines=lines)
     try:
         yield bar
     finally:

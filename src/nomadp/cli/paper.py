@@ -7,7 +7,7 @@ import click
 from nomadp.cli.exit_codes import BadUsage, Stopped
 from nomadp.cli.files import check_writable
 from nomadp.cli.options import Whole, default_jobs, file_option, folder_option, jobs_option
-from nomadp.cli.output import Answer, json_option, progress_bar, say
+from nomadp.cli.output import Result, json_option, progress_bar, say
 from nomadp.extras import require
 
 if TYPE_CHECKING:
@@ -22,21 +22,19 @@ REPORT_ONLY = "report"
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @file_option(
     "--data",
-    "Folder with one folder per data set (default: a simulated city and campus).",
+    "Folder that contains one folder per data set (default: a simulated city and campus).",
     "DIR",
 )
-@folder_option("paper-output", "Folder of results; an interrupted run resumes there.")
-@click.option("--runs", type=Whole(1), metavar="R", help="Repetitions (default: 5).")
-@click.option(
-    "--quick", is_flag=True, help="A quick look: few budgets, few trajectories, 2 runs."
-)
+@folder_option("paper-output", "Folder for results, where an interrupted run resumes.")
+@click.option("--runs", type=Whole(1), metavar="R", help="Number of repetitions (default: 5).")
+@click.option("--quick", is_flag=True, help="Use few budgets, few trajectories and 2 runs.")
 @jobs_option
 @json_option
-def paper(*, names: tuple[str, ...], jobs: int | None, **options: Any) -> Answer:
+def paper(*, names: tuple[str, ...], jobs: int | None, **options: Any) -> Result:
     """Regenerate experiments of the paper: figures, tables, CSV, JSON and one HTML report.
 
     NAME is "all", or any of ne, prq, radius, directions, granularity, budget, merge,
-    locations, length, reach, table1, table2 and frontier; "report" only redraws the results in
+    locations, length, reach, table1, table2 and frontier. "report" only redraws the results in
     --out. Finished results are kept: after an interruption, the same command resumes and gives
     the same numbers as an uninterrupted run.
 
@@ -46,22 +44,22 @@ def paper(*, names: tuple[str, ...], jobs: int | None, **options: Any) -> Answer
       nomadp paper ne table2 --data data --out results --runs 5
     """
     require("plot")
-    check_writable(options["out"], in_folder=options["out"].is_dir(), is_made=True)
-    planned = _planned(names, options)
+    check_writable(options["out"], in_folder=options["out"].is_dir(), makes_folders=True)
+    plan = _plan(names, options)
     if REPORT_ONLY not in names:
-        _compute(planned, jobs or default_jobs())
-    written = planned.write()
+        _compute(plan, jobs or default_jobs())
+    written = plan.write()
     outcome = {
         "report": str(written[0]),
         "files": [str(path) for path in written],
-        "datasets": list(planned.catalogue.names),
-        "left_out": list(planned.catalogue.left_out),
-        "simulated": planned.catalogue.simulated,
+        "datasets": list(plan.catalogue.names),
+        "left_out": list(plan.catalogue.left_out),
+        "simulated": plan.catalogue.simulated,
     }
-    return Answer(outcome, f"{written[0]} (open it in a browser; it needs no network)")
+    return Result(outcome, f"{written[0]} (open it in a browser; it needs no network)")
 
 
-def _planned(names: tuple[str, ...], options: dict[str, Any]) -> "Paper":
+def _plan(names: tuple[str, ...], options: dict[str, Any]) -> "Paper":
     from nomadp.paper import Paper, reopened
 
     out = options.pop("out")
@@ -75,21 +73,21 @@ def _planned(names: tuple[str, ...], options: dict[str, Any]) -> "Paper":
     return reopened(out)
 
 
-def _compute(planned: "Paper", jobs: int) -> None:
-    if planned.catalogue.simulated:
+def _compute(plan: "Paper", jobs: int) -> None:
+    if plan.catalogue.simulated:
         say("no --data: using a simulated city and campus", err=True)
-    for reason in planned.catalogue.left_out:
-        say(f"left out: {reason}", err=True)
-    todo = planned.missing()
-    done = len(planned.works) - len(todo)
-    kept = f", {done} kept from an earlier run" if done else ""
-    where = f"{jobs} processes" if jobs > 1 else "1 process"
-    say(f"{len(todo)} pieces of work on {where}{kept}", err=True)
-    with progress_bar("computing", len(todo), spoken=True) as bar:
+    for reason in plan.catalogue.left_out:
+        say(f"skipped: {reason}", err=True)
+    todo = plan.missing()
+    done = len(plan.works) - len(todo)
+    earlier = f", {done} kept from an earlier run" if done else ""
+    processes = f"{jobs} processes" if jobs > 1 else "1 process"
+    say(f"computing {len(todo)} results with {processes}{earlier}", err=True)
+    with progress_bar("computing", len(todo), lines=True) as bar:
         try:
-            planned.compute(todo, jobs=jobs, progress=bar.advance)
+            plan.compute(todo, jobs=jobs, progress=bar.advance)
         except Stopped as stopped:
             stopped.add_note(
-                f"finished results are kept in {planned.out}; the same command resumes there"
+                f"finished results are kept in {plan.out}; the same command resumes there"
             )
             raise

@@ -21,13 +21,13 @@ from nomadp.cli.options import (
     jobs_option,
     locations_option,
     mechanism_option,
-    variant_options,
+    parameter_options,
 )
-from nomadp.cli.output import Answer, json_option, progress_bar, reading_notes, say
+from nomadp.cli.output import Result, json_option, progress_bar, reading_notes, say
 from nomadp.cli.perturb_request import (
-    as_stored,
     check_lengths,
     check_private,
+    direct_source,
     people_sentence,
     summary_of,
 )
@@ -37,15 +37,17 @@ if TYPE_CHECKING:
 
 __all__ = ["perturb"]
 
-WORTH_PROCESSES = 2_000
-"""From this many trajectories on, one process per core is faster than one."""
+MIN_FOR_PROCESSES = 2_000
+"""From this many trajectories on, one process per core is faster than a single process."""
 
 
 @click.command()
 @sources_argument("trajectories")
 @locations_option
 @mechanism_option
-@click.option("--epsilon", required=True, metavar="E", help="Budget of a whole trajectory.")
+@click.option(
+    "--epsilon", required=True, metavar="E", help="Privacy budget of a whole trajectory."
+)
 @out_option("Reports: .csv, .csv.gz, .parquet.", ".csv", ".csv.gz", ".parquet")
 @click.option(
     "--seed",
@@ -55,7 +57,7 @@ WORTH_PROCESSES = 2_000
 )
 @file_option(
     "--key-file",
-    "Draw with a secret key of 32 bytes. Use a key for one set of trajectories only.",
+    "Draw with this secret key of 32 bytes. Use a key for one set of trajectories only.",
 )
 @jobs_option
 @click.option(
@@ -79,33 +81,34 @@ WORTH_PROCESSES = 2_000
 @click.option(
     "--transcript",
     is_flag=True,
-    help="tp, atp: also write everything that is released, which decode needs; slower.",
+    help="tp, atp: also write everything that is released, as decode needs it; slower.",
 )
 @length_option
-@click.option("--single-points", is_flag=True, help="Accept trajectories with one point.")
+@click.option("--single-points", is_flag=True, help="Accept trajectories with only one point.")
 @reading_options
-@variant_options
+@parameter_options
 @click.option(
-    "--accept-not-private", is_flag=True, help="Required for variants that are not private."
+    "--accept-not-private", is_flag=True, help="Required for mechanisms that are not private."
 )
 @json_option
-def perturb(**options: Any) -> Answer:
+def perturb(**options: Any) -> Result:
     """Perturb each trajectory of TRAJECTORIES once, using epsilon for each.
 
     TRAJECTORIES are files or folders in any format that "nomadp data convert" reads: tables
     with tid, seq, location_id or with tid, datetime, lat, lng (and uid), GPX, GeoJSON and
     others. Coordinates are moved to the nearest location. Reports contain no user ids, times or
-    tids; they have random ids and are sorted by them. A report has as many points as its
+    tids; they have random ids and are sorted by these. A report has as many points as its
     trajectory, or N with --length N. Every further trajectory of the same person, and every
     further run, uses epsilon again.
 
     A Parquet file with one row per trajectory (tid, and the list location_ids) is perturbed in
     pieces into a Parquet file with the same layout. If the run is interrupted, OUT.partial
-    keeps the finished pieces and the secret key, and the same command resumes. The key could
-    repeat the draws, so it is deleted at the end; you must delete a --key-file yourself.
+    keeps the finished pieces and the secret key, and the same command resumes. Whoever has the
+    key can repeat the draws, so it is deleted at the end; you must delete a --key-file
+    yourself.
 
-    With --engine spark, that layout is read from a file or folder, and OUT is a folder of
-    Parquet files. A key gives the same reports on every engine.
+    With --engine spark, the input has this layout and is a file or a folder, and OUT is a
+    folder of Parquet files. A key gives the same reports on every engine.
 
     \b
     Example:
@@ -113,10 +116,10 @@ def perturb(**options: Any) -> Answer:
         --out reports.csv
     """
     with reading_notes() as notes:
-        summary = _perturbed(options)
+        summary = _perturb_sources(options)
     for note in [*notes, *summary["warnings"]]:
         say(f"nomadp: {note}", err=True)
-    return Answer(
+    return Result(
         summary,
         f"{summary['trajectories']} trajectories with {summary['points']} points perturbed "
         f"({summary['mechanism']}, epsilon {summary['epsilon']} each): {summary['out']}\n"
@@ -125,7 +128,7 @@ def perturb(**options: Any) -> Answer:
 
 
 def _master(engine: str, master: str | None) -> str | None:
-    """The address of the cluster; None for this machine."""
+    """The address of the cluster, or None for this machine."""
     if engine == "spark":
         return master or "local[*]"
     if master is not None:
@@ -133,12 +136,12 @@ def _master(engine: str, master: str | None) -> str | None:
     return None
 
 
-def _perturbed(options: dict[str, Any]) -> dict[str, Any]:
+def _perturb_sources(options: dict[str, Any]) -> dict[str, Any]:
     """Refuse everything that can be refused before the first draw."""
     from nomadp.formats.location_files import read_locations
     from nomadp.mechanisms import make_mechanism
 
-    reading_of(options)  # checks the options even where nothing is read by them
+    reading_of(options)  # checks the options, even if the input is read without them
     master = _master(options["engine"], options["master"])
     if options["key_file"] is not None and options["seed"] is not None:
         raise BadUsage(
@@ -151,19 +154,19 @@ def _perturbed(options: dict[str, Any]) -> dict[str, Any]:
     mechanism = make_mechanism(options["mechanism"], world, options["epsilon"], **variant)
     check_private(mechanism, accepted=options["accept_not_private"])
     if master is None and not streaming:
-        return _at_once(options, mechanism)
-    from nomadp.cli.perturb_keyed import clustered, streamed
+        return _perturb_in_memory(options, mechanism)
+    from nomadp.cli.perturb_keyed import perturb_on_cluster, perturb_stream
 
     if master is None:
-        return streamed(options, mechanism)
-    return clustered(options, mechanism, master)
+        return perturb_stream(options, mechanism)
+    return perturb_on_cluster(options, mechanism, master)
 
 
 def _is_streamed(options: dict[str, Any]) -> bool:
     """Whether reports are written in pieces; CSV and transcripts need all reports at once."""
     from nomadp.formats.files import is_parquet
 
-    source, out = as_stored(options), options["out"]
+    source, out = direct_source(options), options["out"]
     if source and is_parquet(source) and is_parquet(out) and not options["transcript"]:
         from nomadp.formats.nested_files import is_nested  # slow to import: Arrow
 
@@ -179,28 +182,28 @@ def _is_streamed(options: dict[str, Any]) -> bool:
     return False
 
 
-def _at_once(options: dict[str, Any], mechanism: "Mechanism") -> dict[str, Any]:
-    """Read, perturb, write."""
+def _perturb_in_memory(options: dict[str, Any], mechanism: "Mechanism") -> dict[str, Any]:
     from nomadp.engine import perturb_set
     from nomadp.randomness import SeededRandom
     from nomadp.reports import write_reports, write_simulated
 
-    true, read = read_all(options, mechanism.locations)
-    check_lengths(mechanism, int((true.lengths == 1).sum()), len(true), options)
+    trajectories, read = read_all(options, mechanism.locations)
+    count, n_single = len(trajectories), int((trajectories.lengths == 1).sum())
+    check_lengths(mechanism, n_single, count, options)
     randomness = None if options["seed"] is None else SeededRandom(options["seed"])
-    jobs = options["jobs"] or (default_jobs() if len(true) >= WORTH_PROCESSES else 1)
-    asked = {"keep_tids": options["keep_tids"], "transcripts": options["transcript"]}
-    with progress_bar("perturbing", len(true)) as bar:
+    jobs = options["jobs"] or (default_jobs() if count >= MIN_FOR_PROCESSES else 1)
+    content = {"keep_tids": options["keep_tids"], "transcripts": options["transcript"]}
+    with progress_bar("perturbing", count) as bar:
         reports = perturb_set(
-            mechanism, true, randomness, jobs=jobs, progress=bar.advance, **asked
+            mechanism, trajectories, randomness, jobs=jobs, progress=bar.advance, **content
         )
-    # Output that is not private needs an explicit option.
-    by_name = options["seed"] is not None or options["accept_not_private"]
-    written = write_simulated if by_name else write_reports
-    written(options["out"], reports, overwrite=True)  # --out was checked first
+    # Only these options allow output that is not private.
+    simulated = options["seed"] is not None or options["accept_not_private"]
+    write = write_simulated if simulated else write_reports
+    write(options["out"], reports, overwrite=True)  # --out was checked first
     return {
         "out": str(options["out"]),
         "trajectories": len(reports),
-        "points": len(true.locations),
+        "points": len(trajectories.locations),
         **summary_of(options, mechanism, reports.header, read.people, read.snapped),
     }

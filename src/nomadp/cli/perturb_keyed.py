@@ -5,7 +5,7 @@ from typing import Any
 from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.options import default_jobs
 from nomadp.cli.output import progress_bar, say
-from nomadp.cli.perturb_request import as_stored, check_lengths, summary_of
+from nomadp.cli.perturb_request import check_lengths, direct_source, summary_of
 from nomadp.engine.batches import Survey
 from nomadp.engine.keys import key_source
 from nomadp.engine.stream import Job, Running, open_job
@@ -15,25 +15,25 @@ from nomadp.formats.points import People
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import path_of
 from nomadp.randomness import KeyedRandom, SeededRandom, new_key
-from nomadp.reports.files import ABOUT
+from nomadp.reports.files import HEADER_NAME
 from nomadp.reports.header import Header
 
-__all__ = ["clustered", "streamed"]
+__all__ = ["perturb_on_cluster", "perturb_stream"]
 
 
-def streamed(options: dict[str, Any], mechanism: Mechanism) -> dict[str, Any]:
+def perturb_stream(options: dict[str, Any], mechanism: Mechanism) -> dict[str, Any]:
     """Perturb a file in pieces, in bounded memory; an interrupted run resumes."""
     files = options["trajectories"][0], options["out"]
     uids = NestedFile(files[0]).uids()
     people = None if uids is None else People.of(uids)
-    # Output that is not private needs an explicit option.
+    # Only these options allow output that is not private.
     simulated = options["seed"] is not None or options["accept_not_private"]
     job = Job(
         mechanism, *files, _randomness(options), options["keep_tids"], simulated=simulated
     )
 
-    def accept(found: Survey) -> None:
-        check_lengths(mechanism, found.single, found.trajectories, options)
+    def accept(survey: Survey) -> None:
+        check_lengths(mechanism, survey.single, survey.trajectories, options)
 
     with (
         progress_bar("checking") as bar,
@@ -62,38 +62,40 @@ def _run(running: Running, jobs: int) -> None:
             bar.advance(running.rows_done)
             running.run(jobs=jobs, progress=bar.advance)
     except BaseException as error:
-        kept = f"finished pieces are kept in {folder}; the same command resumes there"
+        note = f"finished pieces are kept in {folder}; the same command resumes there"
         if isinstance(error, Exception):
-            say(f"nomadp: {kept}", err=True)
+            say(f"nomadp: {note}", err=True)
         else:
-            error.add_note(kept)
+            error.add_note(note)
         raise
 
 
-def clustered(options: dict[str, Any], mechanism: Mechanism, master: str) -> dict[str, Any]:
+def perturb_on_cluster(
+    options: dict[str, Any], mechanism: Mechanism, master: str
+) -> dict[str, Any]:
     """Perturb on a cluster whose machines see the same paths as this one."""
     from nomadp.engine import spark as cluster
 
-    _check(options)
-    out, linked, own = options["out"], options["keep_tids"], _randomness(options)
+    _check_options(options)
+    out, linked, chosen = options["out"], options["keep_tids"], _randomness(options)
     with cluster.refusals():
         spark = cluster.session(master)
         frame = spark.read.parquet(str(options["trajectories"][0].resolve()))
-        found, people = cluster.survey(frame), _people(frame)
-        check_lengths(mechanism, found.single, found.trajectories, options)
-        randomness = own or KeyedRandom(new_key())
+        survey, people = cluster.survey(frame), _people(frame)
+        check_lengths(mechanism, survey.single, survey.trajectories, options)
+        randomness = chosen or KeyedRandom(new_key())
         cluster.perturb(frame, mechanism, randomness, keep_tids=linked).write.parquet(
             str(out.resolve())
         )
         spark.stop()
-    path = path_of(mechanism, found.trajectories)
-    header = Header.of(mechanism, own, linked=linked, path=path)
-    if out.is_dir():  # the folder may be visible to the cluster only
-        (out / ABOUT).write_bytes(header.to_json() + b"\n")
+    path = path_of(mechanism, survey.trajectories)
+    header = Header.of(mechanism, chosen, linked=linked, path=path)
+    if out.is_dir():  # not if only the cluster sees the folder
+        (out / HEADER_NAME).write_bytes(header.to_json() + b"\n")
     return {
         "out": str(options["out"]),
-        "trajectories": found.trajectories,
-        "points": found.points,
+        "trajectories": survey.trajectories,
+        "points": survey.points,
         **summary_of(options, mechanism, header, people),
     }
 
@@ -101,16 +103,16 @@ def clustered(options: dict[str, Any], mechanism: Mechanism, master: str) -> dic
 def _people(frame: Any) -> People | None:
     if "uid" not in frame.columns:
         return None
-    each = frame.groupBy("uid").count()
-    count, most = each.selectExpr("count(*)", "max(count)").first()
+    per_person = frame.groupBy("uid").count()
+    count, most = per_person.selectExpr("count(*)", "max(count)").first()
     return People(count, most)
 
 
-def _check(options: dict[str, Any]) -> None:
-    if as_stored(options) is None:
+def _check_options(options: dict[str, Any]) -> None:
+    if direct_source(options) is None:
         raise BadUsage(
-            "--engine spark reads one file or folder as it is, without --length, --columns and "
-            "--split-hours",
+            "--engine spark reads one file or folder unchanged, without --length, --columns "
+            "and --split-hours",
             code="option_unsuitable",
         )
     if options["jobs"] is not None or options["transcript"]:
@@ -122,7 +124,7 @@ def _check(options: dict[str, Any]) -> None:
     if not is_parquet(options["out"]) or options["out"].exists():
         raise BadUsage(
             "--out must name a new folder that ends in .parquet: a cluster writes many files "
-            "and replaces none",
+            "and does not replace any",
             code="output_is_no_new_folder",
         )
 

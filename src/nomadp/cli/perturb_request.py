@@ -1,4 +1,4 @@
-"""The checks and the summary of ``nomadp perturb``, for every engine."""
+"""Checks, summary and warnings of ``nomadp perturb``, for every engine."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from nomadp.mechanisms import Mechanism
     from nomadp.reports.header import Header
 
-__all__ = ["as_stored", "check_lengths", "check_private", "people_sentence", "summary_of"]
+__all__ = ["check_lengths", "check_private", "direct_source", "people_sentence", "summary_of"]
 
 
-def as_stored(options: dict[str, Any]) -> Path | None:
+def direct_source(options: dict[str, Any]) -> Path | None:
     """The single input file, if its trajectories are perturbed unchanged."""
-    asked = any(options[name] for name in ("length", "columns", "split_hours"))
-    changed = asked or bool(thinning_of(options))
+    selected = any(options[name] for name in ("length", "columns", "split_hours"))
+    changed = selected or bool(thinning_of(options))
     sources: tuple[Path, ...] = options["trajectories"]
     return None if changed or len(sources) > 1 else sources[0]
 
@@ -39,15 +39,15 @@ def check_private(mechanism: "Mechanism", *, accepted: bool) -> None:
 def check_lengths(
     mechanism: "Mechanism", single: int, count: int, options: dict[str, Any]
 ) -> None:
-    """Refuse trajectories of one location, ``single`` of ``count``, if directions are drawn.
+    """Refuse trajectories of one location (``single`` of ``count``) if directions are drawn.
 
     Also suggests numba, if there are enough trajectories for it to matter.
     """
     from nomadp.errors import DomainError
     from nomadp.mechanisms.paths import slowed
 
-    directed = any(step.name == "direction" for step in mechanism.split(2).steps)
-    if single and directed and not options["single_points"]:
+    needs_direction = any(step.name == "direction" for step in mechanism.split(2).steps)
+    if single and needs_direction and not options["single_points"]:
         raise DomainError(
             "a trajectory must have at least 2 locations to have a direction, got "
             f"{single} of {count} with only 1; remove them, use exp, or add --single-points to "
@@ -71,7 +71,7 @@ def summary_of(
     people: "People | None",
     snapped: "SnapSummary | None" = None,
 ) -> dict[str, Any]:
-    """Facts about the run. Of people it contains only counts, for the owner of the files."""
+    """Facts about the run for the owner of the files, with nothing about people but counts."""
     return {
         **header.as_dict(),
         "people": people and people.count,
@@ -97,7 +97,7 @@ def people_sentence(summary: dict[str, Any]) -> str:
 def _warnings(
     options: dict[str, Any], mechanism: "Mechanism", snapped: "SnapSummary | None"
 ) -> list[str]:
-    """What readers of the reports must know."""
+    """Facts that readers of the reports must know."""
     warnings = []
     if snapped is not None:
         warnings.append(

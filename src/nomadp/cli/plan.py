@@ -13,9 +13,9 @@ from nomadp.cli.options import (
     file_option,
     kilometres,
     mechanism_option,
-    variant_options,
+    parameter_options,
 )
-from nomadp.cli.output import Answer, json_option
+from nomadp.cli.output import Result, json_option
 
 __all__ = ["plan"]
 
@@ -25,15 +25,15 @@ __all__ = ["plan"]
     "--query",
     "query",
     type=click.Choice(["trajectories", "hotspots", "density", "flows"]),
-    help="What you want to estimate: recommends a mechanism, and the commands to run.",
+    help="What to estimate: recommends a mechanism and prints the commands to run.",
 )
 @click.option(
     "--people",
     type=Whole(1, 1_000_000_000),
     metavar="N",
-    help="With --query: number of people who take part.",
+    help="--query: number of people who take part.",
 )
-@click.option("--epsilon", metavar="E", help="With --query: budget of a whole trajectory.")
+@click.option("--epsilon", metavar="E", help="--query: privacy budget of a whole trajectory.")
 @click.option(
     "--error-km", type=kilometres, metavar="KM", help="Find the epsilon for this mean error."
 )
@@ -41,33 +41,33 @@ __all__ = ["plan"]
     "--percent",
     type=above_zero("a percentage must be above 0 and at most 100", 100),
     metavar="P",
-    help="Find the epsilon at which P % of points are --within-km.",
+    help="Find the epsilon at which P % of points have an error of at most --within-km.",
 )
 @click.option(
     "--within-km",
     type=kilometres,
     multiple=True,
     metavar="KM",
-    help="With --percent: the largest error of a point that counts.",
+    help="--percent: maximum error of these points.",
 )
-@file_option("--locations", "The public location set (default with --query: a generated city).")
+@file_option("--locations", "The public location set (default with --query: a simulated city).")
 @click.option(
     "--length",
     type=Whole(1, 100_000),
     metavar="N",
-    help=f"With a goal: points of a trajectory (default: {USUAL_LENGTH}).",
+    help=f"--error-km, --percent: number of points of a trajectory (default: {USUAL_LENGTH}).",
 )
 @mechanism_option
-@variant_options
+@parameter_options
 @json_option
-def plan(**options: Any) -> Answer:
+def plan(**options: Any) -> Result:
     """Choose a mechanism for a query, or find the epsilon that reaches a goal.
 
-    With --query, a frequency oracle is compared with ATLAS at the same epsilon for as many
-    people. --areas sets the resolution; if it is not feasible, coarser areas that are feasible
-    and a sufficient number of people are named. With --error-km or --percent, the smallest
-    epsilon that reaches this goal is searched. Everything is simulated on public random-walk
-    trajectories; no real trajectory is read.
+    With --query, the command compares a frequency oracle with ATLAS at the same epsilon and for
+    the same number of people. --areas sets the resolution. If it is not feasible, the output
+    names coarser areas that are feasible, and a sufficient number of people. With --error-km or
+    --percent, the command searches for the smallest epsilon that reaches this goal. Everything
+    is simulated on public random-walk trajectories; no real trajectory is read.
 
     \b
     Example:
@@ -76,18 +76,18 @@ def plan(**options: Any) -> Answer:
       nomadp plan --locations places.csv --error-km 1
       nomadp plan --locations places.csv --percent 80 --within-km 1
     """
-    _check(options)
+    _check_options(options)
     if options["query"] is not None:
-        from nomadp.cli.plan_advice import advice
+        from nomadp.cli.plan_advice import recommend
 
-        return advice(options)
+        return recommend(options)
     from nomadp.cli.plan_epsilon import smallest_epsilon
 
     options["length"] = options["length"] or USUAL_LENGTH
     return smallest_epsilon(options)
 
 
-def _check(options: dict[str, Any]) -> None:
+def _check_options(options: dict[str, Any]) -> None:
     goals = [name for name in ("query", "error_km", "percent") if options[name] is not None]
     if len(goals) != 1:
         raise BadUsage(
@@ -103,11 +103,14 @@ def _check(options: dict[str, Any]) -> None:
         return
     if options["epsilon"] is not None or options["people"] is not None:
         raise BadUsage(
-            "--epsilon and --people need --query; a goal searches for the epsilon",
+            "--epsilon and --people need --query; --error-km and --percent search for an "
+            "epsilon",
             code="options_not_paired",
         )
     if options["locations"] is None:
-        raise BadUsage("a goal in km needs a map; add --locations FILE", code="option_missing")
+        raise BadUsage(
+            "a goal in km needs a location set; add --locations FILE", code="option_missing"
+        )
     if options["percent"] is not None and len(options["within_km"]) != 1:
         raise BadUsage("--percent needs one --within-km KM", code="options_not_paired")
     if options["error_km"] is not None and options["within_km"]:

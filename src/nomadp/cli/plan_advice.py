@@ -8,14 +8,14 @@ from typing import Any
 from nomadp.analysis.planning import FEASIBLE, Advice, advise
 from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.options import chosen_options
-from nomadp.cli.output import Answer, print_table, progress_bar, say
+from nomadp.cli.output import Result, print_table, progress_bar, say
 from nomadp.datasets.city import synthetic_city
 from nomadp.formats.location_files import read_locations
 from nomadp.mechanisms.atlas import Atlas
 
-__all__ = ["advice"]
+__all__ = ["recommend"]
 
-ANSWERS = {
+ESTIMATORS = {
     "oracle": "frequency oracle, smoothed",
     "raw": "frequency oracle, raw (from its exact variance)",
     "atlas": "ATLAS, fitted model",
@@ -26,19 +26,20 @@ UNITS = {"hotspots": "visits", "density": "visits", "flows": "trips"}
 LABELS = {"trips": "origin-destination pairs", "visits": "areas"}
 
 
-def advice(options: dict[str, Any]) -> Answer:
-    """Which mechanism has the smaller error for a query, and the commands that use it."""
+def recommend(options: dict[str, Any]) -> Result:
+    """The mechanism with the smaller error for a query, and the commands that use it."""
     query, epsilon, people = (options[name] for name in ("query", "epsilon", "people"))
     if epsilon is None:
         raise BadUsage("--query needs --epsilon E", code="option_missing")
     if query == "trajectories":
         decode = f"nomadp decode reports.parquet {_locations(options)} --out where.csv"
-        run = [_perturb(options), decode]
-        content = {"query": query, "better": "atlas", "run": run}
-        return Answer(content, lambda: _print_trajectories(run))
+        commands = [_perturb(options), decode]
+        content = {"query": query, "better": "atlas", "run": commands}
+        return Result(content, lambda: _print_trajectories(commands))
     if people is None:
         raise BadUsage(
-            f"--query {query} needs --people N: the error depends on it", code="option_missing"
+            f"--query {query} needs --people N, because the error depends on it",
+            code="option_missing",
         )
     source = options["locations"]
     places = (
@@ -47,12 +48,12 @@ def advice(options: dict[str, Any]) -> Answer:
     zones: Any = chosen_options({"zones": options["zones"]}, places).get("zones")
     atlas = Atlas(locations=places, epsilon=epsilon)
     with progress_bar("simulating") as bar:
-        found = advise(query, atlas, people, zones, bar.advance)
-    run = _commands(found, query, options)
-    content = {**found.as_dict(), "map": "given" if source else "generated", "run": run}
+        advice = advise(query, atlas, people, zones, bar.advance)
+    commands = _commands(advice, query, options)
+    content = {**advice.as_dict(), "map": "given" if source else "generated", "run": commands}
     if isinstance(options["zones"], Path):  # people know polygons by file, not by hash
-        found = replace(found, zones=f"{len(zones)} areas of {options['zones'].name}")
-    return Answer(content, lambda: _print(found, query, run, generated=source is None))
+        advice = replace(advice, zones=f"{len(zones)} areas of {options['zones'].name}")
+    return Result(content, lambda: _print(advice, query, commands, generated=source is None))
 
 
 def _perturb(options: dict[str, Any], mechanism: str = "") -> str:
@@ -66,99 +67,99 @@ def _locations(options: dict[str, Any]) -> str:
     return f"--locations {shlex.quote(str(options['locations'] or 'places.csv'))}"
 
 
-def _commands(found: Advice, query: str, options: dict[str, Any]) -> list[str]:
-    areas = options["zones"] or found.zones
-    if found.coarser is not None:
-        found = found.coarser
-        areas = found.zones
+def _commands(advice: Advice, query: str, options: dict[str, Any]) -> list[str]:
+    areas = options["zones"] or advice.zones
+    if advice.coarser is not None:
+        advice = advice.coarser
+        areas = advice.zones
     zones = f" --zones {shlex.quote(str(areas))}"
-    mechanism = "" if found.better == "atlas" else f" --mechanism {found.better}{zones}"
+    mechanism = "" if advice.better == "atlas" else f" --mechanism {advice.better}{zones}"
     estimate = f"nomadp query {query} reports.parquet {_locations(options)}{zones}"
     return [_perturb(options, mechanism), f"{estimate} --out {query}.csv"]
 
 
-def _print_trajectories(run: list[str]) -> None:
+def _print_trajectories(commands: list[str]) -> None:
     say(
-        "Trajectories: use atlas, which reports whole trajectories; frequency oracles report "
-        "none. The error of each does not depend on how many people take part."
+        "Trajectories: use atlas. It reports whole trajectories; frequency oracles do not. The "
+        "error of a trajectory does not depend on how many people take part."
     )
-    _print_run(run)
+    _print_commands(commands)
     say("For the error in km: nomadp explain --epsilon E --locations places.csv")
 
 
-def _print(found: Advice, query: str, run: list[str], *, generated: bool) -> None:
-    say(f"{query.capitalize()}: {_sentence(found)}.\n")
-    columns = [found] if found.coarser is None else [found, found.coarser]
+def _print(advice: Advice, query: str, commands: list[str], *, generated: bool) -> None:
+    say(f"{query.capitalize()}: {_sentence(advice)}.\n")
+    columns = [advice] if advice.coarser is None else [advice, advice.coarser]
     print_table(
         [
-            f"% of {found.people:,} people's {UNITS[query]} in a wrong area",
+            f"% of {UNITS[query]} in the wrong area, {advice.people:,} people",
             *(column.zones for column in columns),
         ],
         [
             [label, *(f"{100 * column.errors[name]:.2f}" for column in columns)]
-            for name, label in ANSWERS.items()
+            for name, label in ESTIMATORS.items()
         ],
     )
     for column in columns:
         say(_share_sentence(column))
-    where = "a generated city (no --locations)" if generated else "this map"
+    place = "a simulated city (no --locations)" if generated else "this map"
     say(
-        f"Simulated on {where} with public random-walk trajectories between places of made-up "
-        "popularity; no real trajectory was read. People do not move like random walks, which "
-        "the model of ATLAS fits well, so its real error may be larger. The noise of a "
-        "frequency oracle does not depend on who takes part.\n"
+        f"Simulated on {place} with public random-walk trajectories between places of "
+        "simulated popularity; no real trajectory was read. The model of ATLAS fits random "
+        "walks well, but people do not move like random walks, so its real error may be "
+        "larger. The noise of a frequency oracle does not depend on who takes part.\n"
     )
-    _print_run(run)
+    _print_commands(commands)
 
 
-def _share_sentence(found: Advice) -> str:
-    """The error of a single share, which a sum over all areas does not show."""
+def _share_sentence(advice: Advice) -> str:
+    """The error of a single share, which the error over all areas does not show."""
     return (
-        f"{found.zones}: {found.labels:,} {LABELS.get(found.oracle, 'values')} with a share "
-        f"of {100 / found.labels:.3g} % on average; the raw standard error of the frequency "
-        f"oracle is {100 * found.std_error:.2g} percentage points each."
+        f"{advice.zones}: {advice.labels:,} {LABELS.get(advice.oracle, 'values')} with a share "
+        f"of {100 / advice.labels:.3g} % on average; the raw standard error of the frequency "
+        f"oracle is {100 * advice.std_error:.2g} percentage points for each."
     )
 
 
-def _sentence(found: Advice) -> str:
-    other = found.oracle if found.better == "atlas" else "atlas"
-    times = f"{found.error_ratio:.2g}"
+def _sentence(advice: Advice) -> str:
+    other = advice.oracle if advice.better == "atlas" else "atlas"
+    times = f"{advice.error_ratio:.2g}"
     size = "about the same" if times == "1" else f"{times} times as large"
-    text = f"{_better(found)}; the error of {other} is {size}"
-    if found.feasible:
+    text = f"{_choice(advice)}; the error of {other} is {size}"
+    if advice.feasible:
         return text
-    if not found.informative:
+    if not advice.informative:
         text += ", but neither is better than the baseline"
-    return f"{text}. {_not_feasible(found)}"
+    return f"{text}. {_not_feasible(advice)}"
 
 
-def _better(found: Advice) -> str:
-    oracle = "" if found.better == "atlas" else " (a frequency oracle)"
-    return f"use {found.better}{oracle}"
+def _choice(advice: Advice) -> str:
+    oracle = "" if advice.better == "atlas" else " (a frequency oracle)"
+    return f"use {advice.better}{oracle}"
 
 
-def _not_feasible(found: Advice) -> str:
-    """What would be feasible instead: larger areas, or more people."""
+def _not_feasible(advice: Advice) -> str:
+    """Why a query is not feasible, and the larger areas or the number of people that are."""
     text = (
-        f"Not feasible with {found.zones}: {_remaining(found)} of the baseline's error remains "
-        f"(feasible: at most {_percent(FEASIBLE)})"
+        f"Not feasible with {advice.zones}: {_remaining(advice)} of the baseline's error "
+        f"remains (feasible: at most {_percent(FEASIBLE)})"
     )
-    if found.coarser is not None:
-        coarser = found.coarser
+    if advice.coarser is not None:
+        coarser = advice.coarser
         text += (
-            f". Feasible with {coarser.zones}: {_better(coarser)}, and {_remaining(coarser)} "
+            f". Feasible with {coarser.zones}: {_choice(coarser)}, and {_remaining(coarser)} "
             "remains"
         )
     else:
         text += ". No coarser areas are feasible"
     return (
-        f"{text}. With {found.zones}, the frequency oracle needs about "
-        f"{_rounded_up(found.people_needed)} people"
+        f"{text}. With {advice.zones}, the frequency oracle needs about "
+        f"{_rounded_up(advice.people_needed)} people"
     )
 
 
-def _remaining(found: Advice) -> str:
-    return _percent(found.best / found.errors["baseline"])
+def _remaining(advice: Advice) -> str:
+    return _percent(advice.best / advice.errors["baseline"])
 
 
 def _percent(ratio: float) -> str:
@@ -171,7 +172,7 @@ def _rounded_up(number: int) -> str:
     return f"{-(-number // step) * step:,}"
 
 
-def _print_run(run: list[str]) -> None:
+def _print_commands(commands: list[str]) -> None:
     say("Next:")
-    for command in run:
+    for command in commands:
         say(f"  {command}")

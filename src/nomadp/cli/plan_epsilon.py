@@ -5,7 +5,7 @@ from typing import Any
 from nomadp.analysis.utility import ROUNDS, STEP, Goal, Needed, Quality, needed_epsilon
 from nomadp.budget import MAX_EPSILON
 from nomadp.cli.options import chosen_options
-from nomadp.cli.output import Answer, progress_bar, say
+from nomadp.cli.output import Result, progress_bar, say
 from nomadp.cli.utility_table import print_utility
 from nomadp.formats.location_files import read_locations
 from nomadp.mechanisms import make_mechanism
@@ -13,19 +13,19 @@ from nomadp.mechanisms import make_mechanism
 __all__ = ["smallest_epsilon"]
 
 
-def smallest_epsilon(options: dict[str, Any]) -> Answer:
+def smallest_epsilon(options: dict[str, Any]) -> Result:
     radii_km = options["within_km"]
     goal = Goal(options["error_km"], options["percent"], radii_km[0] if radii_km else None)
     world = read_locations(options["locations"])
     chosen = chosen_options(options, world)
-    # The search replaces this epsilon.
+    # The search replaces the epsilon of this mechanism.
     mechanism = make_mechanism(options["mechanism"], world, "1", **chosen)
     length = options["length"]
     with progress_bar("simulating", ROUNDS) as bar:
         needed = needed_epsilon(mechanism, length, goal, bar.advance)
-    names = {"mechanism": mechanism.name, "mechanism_version": mechanism.version}
-    content = {**names, "length": length, **_as_dict(goal, needed)}
-    return Answer(content, lambda: _print(goal, needed))
+    identity = {"mechanism": mechanism.name, "mechanism_version": mechanism.version}
+    content = {**identity, "length": length, **_as_dict(goal, needed)}
+    return Result(content, lambda: _print(goal, needed))
 
 
 def _as_dict(goal: Goal, needed: Needed) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def _print(goal: Goal, needed: Needed) -> None:
     best, constant = needed.at.best, needed.at.answers["constant"]
     if needed.verdict == "not needed":
         say(
-            "No report is needed: always answering the middle of the map reaches "
+            "No report is needed: always guessing the centre of the map reaches "
             f"{_measured(goal, constant)}.\n"
         )
     elif needed.verdict == "out of reach":

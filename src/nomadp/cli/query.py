@@ -8,23 +8,23 @@ from nomadp.cli.addresses import insecure_option
 from nomadp.cli.evidence import (
     Evidence,
     bundle_from,
-    collected_from,
-    evidence_from,
+    collector_evidence,
+    file_evidence,
     reports_from,
 )
 from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.files import check_writable, out_option
 from nomadp.cli.options import (
-    EXISTING,
+    PATH,
     Whole,
     above_zero,
     chosen_options,
     file_option,
+    parameter_option,
     rule_or_file,
-    variant_option,
 )
 from nomadp.cli.output import (
-    Answer,
+    Result,
     json_option,
     print_left_out,
     print_table,
@@ -39,21 +39,21 @@ if TYPE_CHECKING:
 
 __all__ = ["query"]
 
-TOP = 10
+TOP_ROWS = 10
 QUERIES = ("hotspots", "density", "flows", "trajectories", "lengths", "synthesize")
-ESTIMATES = ("share", "flow")
+VALUE_COLUMNS = ("share", "flow")
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".geoparquet", ".geojson")
 
 
 @click.command()
-@click.argument("question", type=click.Choice(QUERIES))
-@click.argument("files", type=EXISTING, nargs=-1, metavar="[REPORTS]...")
+@click.argument("kind", type=click.Choice(QUERIES))
+@click.argument("files", type=PATH, nargs=-1, metavar="[REPORTS]...")
 @click.option(
     "--reports",
-    type=EXISTING,
+    type=PATH,
     multiple=True,
     metavar="FILE",
-    help="Reports, like REPORTS; several files and folders are counted together.",
+    help="Same as REPORTS; several files and folders are counted together.",
 )
 @file_option(
     "--locations",
@@ -62,14 +62,14 @@ SUFFIXES = (".csv", ".csv.gz", ".parquet", ".geoparquet", ".geojson")
 @click.option(
     "--collector",
     metavar="URL",
-    help="Query a running collector instead of files: its address, or that of a task. The "
-    "token is read from NOMADP_ANALYST_TOKEN.",
+    help="Query a running collector instead of files. URL is its address or that of a task; "
+    "the token is read from NOMADP_ANALYST_TOKEN.",
 )
 @insecure_option
 @click.option(
     "--task",
     metavar="ID|DIR",
-    help="Id of the task at the collector; for files, the folder of their task.",
+    help="With --collector, the id of the task; with files, the folder of their task.",
 )
 @click.option(
     "--areas",
@@ -84,8 +84,8 @@ SUFFIXES = (".csv", ".csv.gz", ".parquet", ".geoparquet", ".geojson")
 @click.option(
     "--at",
     type=click.Choice(["visits", "starts", "ends"]),
-    help="hotspots, density: all visits, or first or last points of trajectories (default: "
-    "what the frequency oracle reports; the starts of trips).",
+    help="hotspots, density: use all points of trajectories, or only the first or the last "
+    "(default: what the frequency oracle reports; for trips, starts).",
 )
 @click.option(
     "--level",
@@ -100,18 +100,18 @@ SUFFIXES = (".csv", ".csv.gz", ".parquet", ".geoparquet", ".geojson")
     help="synthesize: number of trajectories to synthesize (default: 1000).",
 )
 @click.option("--seed", type=Whole(0), metavar="S", help="synthesize: seed (default: 0).")
-@click.option("--start", metavar="TIME", help="synthesize: add made-up times from TIME on.")
+@click.option("--start", metavar="TIME", help="synthesize: add synthetic times, from TIME on.")
 @file_option(
     "--model",
-    "The model fitted to these reports: read from FILE, or fitted and saved if it is missing.",
+    "Model fitted to these reports: read from FILE, or fitted and saved there if missing.",
 )
-@variant_option("pinned")
-@file_option("--map", "Also draw a map: one page (.html) that opens offline.")
-@file_option("--png", "Also draw a figure (.png).")
+@parameter_option("pinned")
+@file_option("--map", "Also write a map: one page (.html) that works offline.")
+@file_option("--png", "Also write a figure (.png).")
 @click.option(
     "--flowmap",
     is_flag=True,
-    help="flows: write origin,dest,count (.csv) and a table of places, for flowmap.blue.",
+    help="flows: write origin,dest,count (.csv) and a table of locations, for flowmap.blue.",
 )
 @click.option(
     "--spreadsheet-safe",
@@ -119,24 +119,26 @@ SUFFIXES = (".csv", ".csv.gz", ".parquet", ".geoparquet", ".geojson")
     help="CSV: put an apostrophe before text that a spreadsheet would read as a formula.",
 )
 @out_option(
-    f"The estimates: {', '.join(SUFFIXES)}.", *SUFFIXES, more={"map": ".html", "png": ".png"}
+    f"The estimates: {', '.join(SUFFIXES)}.",
+    *SUFFIXES,
+    other_outputs={"map": ".html", "png": ".png"},
 )
 @json_option
-def query(**options: Any) -> Answer:
+def query(**options: Any) -> Result:
     """Estimate where people go from REPORTS.
 
     \b
     hotspots, density   share of visits in each area
     flows               share of trips for each origin-destination pair
-    trajectories        estimate of each reported point
-    lengths             numbers of points of trajectories
+    trajectories        location estimate for each reported point
+    lengths             share of trajectories with each number of points
     synthesize          synthetic trajectories, sampled from the fitted model
 
     Each share comes with its standard error, a confidence interval, the uniform baseline, and
     whether it differs significantly from that baseline. Shares from an ATLAS codebook of fewer
     than 64 codewords have neither intervals nor significance. A query is post-processing and
-    uses no privacy budget. REPORTS is what "nomadp perturb" wrote: frequency oracles (trips,
-    starts, ends, visits) are the most accurate for their own query; atlas reports whole
+    uses no privacy budget. REPORTS are files that "nomadp perturb" wrote. Frequency oracles
+    (trips, starts, ends, visits) are the most accurate for their own query; atlas reports whole
     trajectories.
 
     \b
@@ -145,11 +147,11 @@ def query(**options: Any) -> Answer:
       nomadp query hotspots reports.parquet --locations places.csv --areas grid:8 --out hot.csv
       nomadp query hotspots --collector http://127.0.0.1:8000 --task ID --out h.csv --map h.html
     """
-    summary = _estimated(options)
-    return Answer(summary, lambda: _print(summary))
+    summary = _run(options)
+    return Result(summary, lambda: _print(summary))
 
 
-def _estimated(options: dict[str, Any]) -> dict[str, Any]:
+def _run(options: dict[str, Any]) -> dict[str, Any]:
     """Read, estimate, write. Everything that can be refused is refused before the work."""
     from dataclasses import replace
 
@@ -158,35 +160,34 @@ def _estimated(options: dict[str, Any]) -> dict[str, Any]:
     from nomadp.formats.location_files import read_locations
 
     _check_outputs(options)
-    kind, bundle = options["question"], bundle_from(options)
+    bundle = bundle_from(options)
     world = read_locations(options["locations"]) if bundle is None else bundle.locations
-    question = _query(options, world)
-    zones = question.get("areas")
+    query_fields = _query_fields(options, world)
+    zones = query_fields.get("areas")
     if bundle is None or options["collector"] is None:
-        found = evidence_from(world, options, None if zones == LOCATIONS else zones, bundle)
+        named_zones = None if zones == LOCATIONS else zones
+        evidence = file_evidence(world, options, named_zones, bundle)
     else:
-        found = collected_from(bundle, options)
-    whole = reports_from(world, options, found.mechanism) if kind == "trajectories" else None
-    learned = _model(found, options)
+        evidence = collector_evidence(bundle, options)
+    mechanism = evidence.mechanism
+    per_report = options["kind"] == "trajectories"
     table = run_query(
-        found.mechanism,
-        found.counts if whole is None else whole,
-        question,
-        model=learned,
-        **vars(found.terms),
+        mechanism,
+        reports_from(world, options, mechanism) if per_report else evidence.counts,
+        query_fields,
+        model=_model(evidence, options),
+        **vars(evidence.terms),
     ).ranked()
-    facts = {**table.about, "refused": dict(found.refused), "rows": len(table)}
+    facts = {**table.about, "refused": dict(evidence.refused), "rows": len(table)}
     _write(replace(table, about=facts), world, options)
     return {"out": str(options["out"]), **facts, "top": _top(table)}
 
 
 def _check_outputs(options: dict[str, Any]) -> None:
-    """Refuse outputs that could not be written, before the work."""
+    """Refuse outputs that cannot be written, before the work."""
     from nomadp.extras import require
 
-    if options["flowmap"] and (
-        options["question"] != "flows" or options["out"].suffix != ".csv"
-    ):
+    if options["flowmap"] and (options["kind"] != "flows" or options["out"].suffix != ".csv"):
         raise BadUsage(
             "--flowmap needs the query flows and an --out that ends in .csv",
             code="option_unsuitable",
@@ -198,75 +199,76 @@ def _check_outputs(options: dict[str, Any]) -> None:
             "--spreadsheet-safe needs an --out that ends in .csv or .csv.gz",
             code="option_unsuitable",
         )
-    kept = options["model"]
-    if kept is not None and not kept.exists():
-        check_writable(kept, in_folder=False, is_made=False)
+    model = options["model"]
+    if model is not None and not model.exists():
+        check_writable(model, in_folder=False, makes_folders=False)
 
 
 def _write(table: "Estimate", world: "LocationSet", options: dict[str, Any]) -> None:
-    """Write the estimates and their pictures: all files, or none."""
+    """Write the estimates and their pictures atomically: all files, or none."""
     from nomadp.answers.estimate_files import flowmap_writes, table_writes
     from nomadp.answers.picture import picture_writes
     from nomadp.formats.atomic import written_whole
 
-    rows = flowmap_writes if options["flowmap"] else table_writes
-    written = rows(options["out"], table, for_spreadsheets=options["spreadsheet_safe"])
-    drawn = picture_writes(table, world, map=options["map"], png=options["png"])
-    writes = {**drawn, **written}
+    table_files = flowmap_writes if options["flowmap"] else table_writes
+    tables = table_files(options["out"], table, for_spreadsheets=options["spreadsheet_safe"])
+    pictures = picture_writes(table, world, map=options["map"], png=options["png"])
+    writes = {**pictures, **tables}
+    # Estimates of single reports are about single people: only their owner may read them.
     written_whole(writes, writes if table.is_per_report else ())
 
 
-def _query(options: dict[str, Any], world: "LocationSet") -> dict[str, Any]:
-    """The query as data; refused if it is invalid."""
+def _query_fields(options: dict[str, Any], world: "LocationSet") -> dict[str, Any]:
+    """The fields of the query; refused if they are invalid."""
     from nomadp.answers.areas import LOCATIONS
     from nomadp.answers.query import checked_query
 
-    kind = options["question"]
     zones = options["zones"]
     if zones != LOCATIONS:
         zones = chosen_options({"zones": zones}, world).get("zones")
     names = ("at", "level", "count", "seed", "start")
-    question = {"kind": kind, "areas": zones, **{name: options[name] for name in names}}
-    if kind == "flows" and options["at"] is not None:
+    fields = {"kind": options["kind"], "areas": zones}
+    fields |= {name: options[name] for name in names}
+    if options["kind"] == "flows" and options["at"] is not None:
         raise BadUsage(
             "--at cannot be used with flows, which go from starts to ends",
             code="option_unsuitable",
         )
-    question = {name: value for name, value in question.items() if value is not None}
-    checked_query(question)
-    return question
+    fields = {name: value for name, value in fields.items() if value is not None}
+    checked_query(fields)
+    return fields
 
 
-def _model(found: Evidence, options: dict[str, Any]) -> "Model | None":
+def _model(evidence: Evidence, options: dict[str, Any]) -> "Model | None":
     """The model of these reports, read or fitted; None if there are too few reports."""
     from nomadp.inference.model import Model, fit
 
     path = options["model"]
-    if found.counts.reports(found.mechanism) < found.terms.min_batch_size:
+    if evidence.counts.reports(evidence.mechanism) < evidence.terms.min_batch_size:
         return None
     if path is not None and path.exists():
-        return Model.read(path, found.mechanism, found.counts)
+        return Model.read(path, evidence.mechanism, evidence.counts)
     with progress_bar("fitting the model") as bar:
-        learned = fit(found.mechanism, found.counts, progress=bar.advance)
+        model = fit(evidence.mechanism, evidence.counts, progress=bar.advance)
     if path is not None:
-        learned.write(path)
-    return learned
+        model.write(path)
+    return model
 
 
 def _top(table: "Estimate") -> list[dict[str, Any]]:
-    """The largest shares of all times combined, then the largest of single times."""
-    from nomadp.answers.columns import plain
-    from nomadp.answers.place import ANY
+    """The largest shares of all times combined, then the largest of single times of day."""
+    from nomadp.answers.columns import python_values
+    from nomadp.answers.place import ALL_TIMES
 
-    estimate = next((name for name in ESTIMATES if name in table.columns), None)
-    if estimate is None:
+    value = next((name for name in VALUE_COLUMNS if name in table.columns), None)
+    if value is None:
         return []
-    columns = [plain(column) for column in table.columns.values()]
+    columns = [python_values(column) for column in table.columns.values()]
     rows = [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]
-    rows.sort(key=lambda row: -row[estimate])
-    all_times = [row for row in rows if row.get("when", ANY) == ANY]
-    single_times = [row for row in rows if row.get("when", ANY) != ANY]
-    return [*all_times[:TOP], *single_times[:TOP]]
+    rows.sort(key=lambda row: -row[value])
+    all_times = [row for row in rows if row.get("when", ALL_TIMES) == ALL_TIMES]
+    single_times = [row for row in rows if row.get("when", ALL_TIMES) != ALL_TIMES]
+    return [*all_times[:TOP_ROWS], *single_times[:TOP_ROWS]]
 
 
 def _print(summary: dict[str, Any]) -> None:
@@ -303,9 +305,9 @@ def _print(summary: dict[str, Any]) -> None:
 
 
 def _print_significance(significance: dict[str, Any]) -> None:
-    rows, rate = significance["significant"], significance["false_discovery_rate"]
+    count, rate = significance["significant"], significance["false_discovery_rate"]
     say(
-        f"{rows or 'no'} row{'' if rows == 1 else 's'} significantly different from the "
+        f"{count or 'no'} row{'' if count == 1 else 's'} significantly different from the "
         f"baseline (false discovery rate {100 * rate:.0f} %)"
     )
 

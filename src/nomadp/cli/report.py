@@ -9,7 +9,7 @@ import click
 from nomadp.cli.devices import all_settled, budget_content, home_option, receipt_sentence
 from nomadp.cli.exit_codes import BadUsage, Stopped
 from nomadp.cli.files import points_options, reading_of, sources_argument
-from nomadp.cli.output import Answer, json_option, reading_notes, say
+from nomadp.cli.output import Result, json_option, reading_notes, say
 
 if TYPE_CHECKING:
     from nomadp.client import Client, Receipt
@@ -22,12 +22,12 @@ __all__ = ["report"]
 LAST = "last"
 
 
-class Chosen(NamedTuple):
-    """A trajectory to report: private, and not yet prepared for a task."""
+class Choice(NamedTuple):
+    """A chosen trajectory, which is private and not yet prepared for a task."""
 
-    steps: "PrivatePoints"
+    points: "PrivatePoints"
     hour: int | None
-    """None if unknown."""
+    """The hour of the week at which it starts; None if unknown."""
 
 
 @click.command()
@@ -42,8 +42,8 @@ class Chosen(NamedTuple):
     multiple=True,
     default=[LAST],
     metavar="last|N",
-    help="Number of the trajectory in FILES, from 1 (default: last); the last one is used if "
-    "there are fewer; repeatable.",
+    help="Which trajectory in FILES to report, counted from 1 (default: last). If there are "
+    "fewer, the last one is reported. Repeatable.",
 )
 @click.option("--now", is_flag=True, help="Send immediately, without the task's random delay.")
 @click.option(
@@ -58,17 +58,17 @@ class Chosen(NamedTuple):
 @home_option
 @points_options
 @json_option
-def report(**options: Any) -> Answer:
+def report(**options: Any) -> Result:
     """Perturb one of your trajectories on this machine, and send the report to a collector.
 
-    The report is as likely, up to a factor of e^epsilon, for any other trajectory of any
-    length. The task sets epsilon. It is charged to the ledger before anything is perturbed, and
-    is never refunded.
+    Any other trajectory, of any length, could lead to the same report: its probability differs
+    by at most a factor of e^epsilon. The task sets epsilon. It is charged to the ledger before
+    anything is perturbed, and is never refunded.
 
     FILES are any files or folders that "nomadp data convert" reads. Points are moved to the
-    nearest location of the task. A report is made whatever values FILES contain; a file with a
-    wrong format is refused before any request. The id of a task is the hash of all its
-    parameters: compare it with the id that others were given.
+    nearest location of the task. A report is created whatever values FILES contain; a file in
+    the wrong format is refused before any network request. The id of a task is the hash of all
+    its parameters: compare it with the id that others were given.
 
     \b
     Example:
@@ -80,37 +80,37 @@ def report(**options: Any) -> Answer:
 
     # Files are read first, so that the time between requests reveals nothing about them.
     with reading_notes() as notes:
-        chosen = _chosen(options, notes)
+        chosen = _choose(options, notes)
     with Client(options["home"], options["lifetime"]) as client:
-        bundle = _joined(client, options)
-        client.check(bundle.task.id, count=len(chosen))
+        bundle = _join(client, options)
+        client.check(bundle.task.id, count=len(chosen))  # refuses before anything is charged
         if not options["yes"]:
             _confirm(client, bundle, chosen, notes)
-        receipts = _reported(client, bundle, chosen, options)
+        receipts = _send_reports(client, bundle, chosen, options)
         budget = client.budget()
     content = {"purpose": bundle.task.purpose, "reports": [asdict(r) for r in receipts]}
     lines = [receipt_sentence(receipt) for receipt in receipts]
     lines.append(f"remaining lifetime budget: epsilon {budget.remaining} of {budget.lifetime}")
     ok = all_settled(receipts)
-    return Answer({**content, **budget_content(budget)}, "\n".join(lines), ok)
+    return Result({**content, **budget_content(budget)}, "\n".join(lines), ok)
 
 
-def _reported(
-    client: "Client", bundle: "TaskBundle", chosen: list[Chosen], options: dict[str, Any]
+def _send_reports(
+    client: "Client", bundle: "TaskBundle", chosen: list[Choice], options: dict[str, Any]
 ) -> "list[Receipt]":
-    how = {"task_id": bundle.task.id, "now": options["now"], "queue": options["queue"]}
+    settings = {"task_id": bundle.task.id, "now": options["now"], "queue": options["queue"]}
     try:
-        return [client.report(each.steps, hour=each.hour, **how) for each in chosen]
-    except Stopped as stop:
-        stop.add_note('the budget that was charged stays used; see "nomadp ledger show"')
+        return [client.report(choice.points, hour=choice.hour, **settings) for choice in chosen]
+    except Stopped as interruption:
+        interruption.add_note('the charged budget remains used; see "nomadp ledger show"')
         raise
 
 
-def _joined(client: "Client", options: dict[str, Any]) -> "TaskBundle":
+def _join(client: "Client", options: dict[str, Any]) -> "TaskBundle":
     if options["source"] is None:
         if options["task_id"] is None:
             raise BadUsage(
-                "--task, or the --id of a task that was joined before, must be given",
+                "--task must be given, or the --id of a task that this device has joined",
                 code="option_missing",
             )
         return client.bundle(options["task_id"])
@@ -118,16 +118,16 @@ def _joined(client: "Client", options: dict[str, Any]) -> "TaskBundle":
     return client.bundle(task.id)
 
 
-def _chosen(options: dict[str, Any], notes: list[str]) -> list[Chosen]:
+def _choose(options: dict[str, Any], notes: list[str]) -> list[Choice]:
     """The chosen trajectories, whatever values the files contain (docs/device.md)."""
     from nomadp.formats.point_files import read_any_points
 
-    wanted = [_number(text) for text in options["choose"]]
+    numbers = [_number(text) for text in options["choose"]]
     points = read_any_points(options["files"], reading_of(options))
     count = 0 if points is None else len(points.tids)
-    if any(k > count for k in wanted):
-        notes.append(f"FILES contain {count} trajectories, and the last one is reported")
-    return [_trajectory(points, (k or count) - 1) for k in wanted]
+    if any(k > count for k in numbers):
+        notes.append(f"FILES contain {count} trajectories, so the last one is reported")
+    return [_trajectory(points, (k or count) - 1) for k in numbers]
 
 
 def _number(text: str) -> int:
@@ -142,28 +142,28 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _trajectory(points: "Points | None", k: int) -> Chosen:
-    """Trajectory k, or the last one; an empty one if there is none."""
+def _trajectory(points: "Points | None", k: int) -> Choice:
+    """Trajectory k, or the last one; an empty trajectory if there are none."""
     import numpy as np
 
     from nomadp.client.private_trajectory import PrivatePoints
 
     if points is None:
-        return Chosen(PrivatePoints.placed(np.empty(0), np.empty(0)), None)
+        return Choice(PrivatePoints.placed(np.empty(0), np.empty(0)), None)
     k = min(k, len(points.tids) - 1)
     rows = slice(int(points.offsets[k]), int(points.offsets[k + 1]))
     ids = None if points.location_ids is None else points.location_ids[rows]
-    steps = PrivatePoints.placed(points.lat[rows], points.lng[rows], ids)
-    return Chosen(steps, points.hour(k))
+    private_points = PrivatePoints.placed(points.lat[rows], points.lng[rows], ids)
+    return Choice(private_points, points.hour(k))
 
 
 def _confirm(
-    client: "Client", bundle: "TaskBundle", chosen: list[Chosen], notes: list[str]
+    client: "Client", bundle: "TaskBundle", chosen: list[Choice], notes: list[str]
 ) -> None:
-    """Ask the person; anything that depends on the trajectory stays on their terminal."""
+    """Ask for confirmation; what depends on the trajectory stays on this terminal."""
     if not sys.stdin.isatty():
         raise BadUsage(
-            "--yes must be given without a terminal to confirm on", code="confirmation_missing"
+            "--yes must be given if there is no terminal", code="confirmation_missing"
         )
     from nomadp.client.private_trajectory import FAR_KM, farthest_km
 
@@ -178,16 +178,16 @@ def _confirm(
         f"other by at most a factor of e^{task.epsilon}.",
         err=True,
     )
-    if any(farthest_km(trajectory.steps, bundle) > FAR_KM for trajectory in chosen):
+    if any(farthest_km(choice.points, bundle) > FAR_KM for choice in chosen):
         say(
             f"Some points are more than {FAR_KM:g} km from every location of this task. They "
             "would be moved to the nearest location.",
             err=True,
         )
-    if bundle.mechanism.timed and any(trajectory.hour is None for trajectory in chosen):
+    if bundle.mechanism.timed and any(choice.hour is None for choice in chosen):
         say(
-            "This task reports the time, but the files contain none: Monday from 0 to 1 h "
-            "would be perturbed instead.",
+            "This task reports the time, but the files contain no times: Monday from 00:00 to "
+            "01:00 would be perturbed instead.",
             err=True,
         )
-    click.confirm("Report?", abort=True, err=True)
+    click.confirm("Continue?", abort=True, err=True)

@@ -1,38 +1,47 @@
 """``nomadp serve``: the collector that devices report to."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
-from nomadp.cli.collector import opened_store, store_option
+from nomadp.cli.collector import open_store, store_option
 from nomadp.cli.exit_codes import BadUsage, Stopped
-from nomadp.cli.options import EXISTING, Whole, file_option
+from nomadp.cli.options import PATH, Whole, file_option
 from nomadp.cli.output import print_json, say
 from nomadp.extras import require
 
 __all__ = ["serve"]
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 LOOPBACK = "127.0.0.1"
 CAN_SHARE_LISTENERS = os.name == "posix"
 """Whether a process can inherit the sockets of another one."""
 
 
+def port_option(flag: str, default: int, help_text: str) -> Callable[[Decorated], Decorated]:
+    return click.option(
+        flag, type=Whole(0, 65_535), default=default, show_default=True, help=help_text
+    )
+
+
 @click.command()
-@click.argument("folders", metavar="[FOLDER...]", type=EXISTING, nargs=-1)
+@click.argument("folders", metavar="[FOLDER...]", type=PATH, nargs=-1)
 @store_option
 @click.option(
     "--host", default=LOOPBACK, show_default=True, help="Address for devices and analysts."
 )
-@click.option("--port", type=Whole(0, 65_535), default=8000, show_default=True)
+@port_option("--port", 8000, "Port for devices and analysts.")
 @click.option(
     "--operator-host",
     default=LOOPBACK,
     show_default=True,
     help="Address for the operator; keep it private.",
 )
-@click.option("--operator-port", type=Whole(0, 65_535), default=8001, show_default=True)
+@port_option("--operator-port", 8001, "Port for the operator.")
 @click.option(
     "--workers",
     type=Whole(1, 64),
@@ -41,17 +50,18 @@ CAN_SHARE_LISTENERS = os.name == "posix"
     metavar="N",
     help="Number of processes; more than one needs PostgreSQL.",
 )
-@file_option("--basemap", "Background map of the dashboard: one file, PMTiles 3.")
+@file_option("--basemap", "Background map of the dashboard: a PMTiles file, version 3.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print addresses, tasks and new tokens as JSON."
 )
 def serve(**options: Any) -> None:
-    """Run a collector for the tasks in its store. The tasks in FOLDERs are added to the store.
+    """Run a collector for the tasks in its store, and add the tasks in FOLDERs to the store.
 
     A FOLDER is the output of "nomadp task create". A report is acknowledged only once it is on
-    disk. Tokens for the analyst and the operator are printed once, when they are created; or
-    set NOMADP_ANALYST_TOKEN and NOMADP_OPERATOR_TOKEN. The log is JSON on standard error and
-    contains nothing about senders. Ctrl-C or SIGTERM finishes open requests and exits.
+    disk. Tokens for the analyst and the operator are printed once, when they are created. To
+    choose them yourself, set NOMADP_ANALYST_TOKEN and NOMADP_OPERATOR_TOKEN. The log is JSON on
+    standard error and contains nothing about senders. After Ctrl-C or SIGTERM, the collector
+    finishes open requests and exits.
 
     \b
     Example:
@@ -71,22 +81,22 @@ def serve(**options: Any) -> None:
             "share a listener here",
             code="workers_unsupported",
         )
-    store = opened_store(options["store"], new=True)
+    store = open_store(options["store"], new=True)
     if options["workers"] > 1 and not store.shared:
         raise BadUsage(
             "--workers above 1 needs a store that processes can share; add --store "
             "postgresql://...",
             code="store_not_shared",
         )
-    number = _run({**options, "basemap": basemap}, store)
-    if number:
-        stopped = Stopped(number)
-        stopped.add_note("all acknowledged reports are on disk")
-        raise stopped
+    signal_number = _run({**options, "basemap": basemap}, store)
+    if signal_number:
+        interruption = Stopped(signal_number)
+        interruption.add_note("all acknowledged reports are on disk")
+        raise interruption
 
 
-def _prepared(connection: Any, folders: tuple[Path, ...]) -> dict[str, Any]:
-    """The tasks of the store, and newly created tokens."""
+def _prepare_store(connection: Any, folders: tuple[Path, ...]) -> dict[str, Any]:
+    """Add tasks and create missing tokens; return all tasks and the new tokens."""
     from nomadp.collector.copying import check_whole
     from nomadp.collector.loaded_task import add_task, task_rows
     from nomadp.collector.tokens import first_tokens
@@ -96,12 +106,13 @@ def _prepared(connection: Any, folders: tuple[Path, ...]) -> dict[str, Any]:
     check_whole(connection)
     for bundle in [read_outlines(folder, read_task_folder(folder)) for folder in folders]:
         add_task(connection, bundle)
-    made = first_tokens(connection)
+    new_tokens = first_tokens(connection)
     tasks = [{"task_id": row.id, "closed": row.closed} for row in task_rows(connection)]
-    return {"tokens": made, "tasks": tasks}
+    return {"tokens": new_tokens, "tasks": tasks}
 
 
 def _run(options: dict[str, Any], store: Any) -> int:
+    """Run until a signal arrives; return its number, or 0."""
     from nomadp.collector.server import Listeners, listen_on, run_process
 
     # Ports come first: tokens are shown only once, and a busy port must not lose them.
@@ -112,13 +123,13 @@ def _run(options: dict[str, Any], store: Any) -> int:
     connection = store.connect()
     try:
         addresses = {"devices and analysts": names[0], "the operator": names[1]}
-        found = _prepared(connection, options["folders"])
+        state = _prepare_store(connection, options["folders"])
         if store.shared:  # a file stays open: its last close truncates the write-ahead log
             connection.close()
         if options["as_json"]:
-            print_json({"addresses": addresses, **found})
+            print_json({"addresses": addresses, **state})
         else:
-            _print(addresses, found)
+            _print(addresses, state)
         if options["workers"] == 1:
             return run_process(store, listeners, names, options["basemap"])
         from nomadp.collector.workers import run_workers
@@ -134,10 +145,10 @@ def _address(listener: Any) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def _print(addresses: dict[str, str], found: dict[str, Any]) -> None:
-    for role, token in found["tokens"].items():
+def _print(addresses: dict[str, str], state: dict[str, Any]) -> None:
+    for role, token in state["tokens"].items():
         say(f"{role} token, shown once: {token}")
-    for task in found["tasks"]:
+    for task in state["tasks"]:
         say(f"task {task['task_id']}{' (closed)' if task['closed'] else ''}")
-    for what, address in addresses.items():
-        say(f"for {what}: {address}")
+    for users, address in addresses.items():
+        say(f"for {users}: {address}")

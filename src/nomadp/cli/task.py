@@ -1,4 +1,4 @@
-"""``nomadp task``: one collection's public parameters, made, checked and published."""
+"""``nomadp task``: creates, verifies and publishes the public parameters of a collection."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ import click
 from nomadp.cli.addresses import address_of, insecure_option
 from nomadp.cli.exit_codes import BadUsage
 from nomadp.cli.group import CommandModules
-from nomadp.cli.output import Answer, json_option, print_table
+from nomadp.cli.output import Result, json_option, print_table
 
 if TYPE_CHECKING:
     from nomadp.protocol.bundle import TaskBundle
@@ -42,7 +42,8 @@ def task() -> None:
     """Create, verify and publish the public parameters of a collection.
 
     The id of a task is the hash of all its parameters, so everyone with the same id has the
-    same task. Contributors can recompute everything with "verify". All commands take --json.
+    same task. Contributors can recompute everything with "nomadp task verify". All commands
+    take --json.
 
     \b
     Example:
@@ -57,7 +58,7 @@ def task() -> None:
 @click.argument("source", metavar="FOLDER|URL")
 @insecure_option
 @json_option
-def show(*, source: str, insecure: bool) -> Answer:
+def show(*, source: str, insecure: bool) -> Result:
     """Print the parameters of a task, after checking its files against their hashes.
 
     \b
@@ -65,8 +66,8 @@ def show(*, source: str, insecure: bool) -> Answer:
       nomadp task show task
     """
     bundle = bundle_of(source, insecure=insecure)
-    rows = [[name, str(value)] for name, value in sorted(_flat(bundle).items())]
-    return Answer(task_content(bundle), lambda: print_table(["", bundle.task.id], rows))
+    rows = [[name, str(value)] for name, value in sorted(_table_fields(bundle).items())]
+    return Result(task_content(bundle), lambda: print_table(["", bundle.task.id], rows))
 
 
 @task.command(name="list")
@@ -78,7 +79,7 @@ def show(*, source: str, insecure: bool) -> Answer:
 )
 @insecure_option
 @json_option
-def list_tasks(*, folders: tuple[Path, ...], collector: str | None, insecure: bool) -> Answer:
+def list_tasks(*, folders: tuple[Path, ...], collector: str | None, insecure: bool) -> Result:
     """List the tasks in folders, or those of a collector.
 
     \b
@@ -95,17 +96,17 @@ def list_tasks(*, folders: tuple[Path, ...], collector: str | None, insecure: bo
         content: Any = operator_at(collector, insecure=insecure).tasks()
         listed = content if isinstance(content, list) else content.get("tasks", [])
         rows = [_row(status) for status in listed if isinstance(status, dict)]
-        return Answer(
+        return Result(
             {"tasks": listed}, lambda: print_table(["task", "state", "reports"], rows)
         )
     bundles = [bundle_of(str(folder)) for folder in folders]
-    lines = [
+    rows = [
         [bundle.task.id, bundle.task.mechanism, str(bundle.task.epsilon), bundle.task.purpose]
         for bundle in bundles
     ]
-    return Answer(
+    return Result(
         {"tasks": [task_content(bundle) for bundle in bundles]},
-        lambda: print_table(["task", "mechanism", "epsilon", "purpose"], lines),
+        lambda: print_table(["task", "mechanism", "epsilon", "purpose"], rows),
     )
 
 
@@ -114,8 +115,8 @@ def list_tasks(*, folders: tuple[Path, ...], collector: str | None, insecure: bo
 @collector_option
 @insecure_option
 @json_option
-def publish(*, folder: Path, collector: str, insecure: bool) -> Answer:
-    """Publish a task and its files at a collector, which checks them as a device would.
+def publish(*, folder: Path, collector: str, insecure: bool) -> Result:
+    """Publish a task and its files at a collector, which verifies them as a device would.
 
     \b
     Example:
@@ -125,7 +126,7 @@ def publish(*, folder: Path, collector: str, insecure: bool) -> Answer:
 
     bundle = read_outlines(folder, bundle_of(str(folder)))
     operator_at(collector, insecure=insecure).publish(bundle)
-    return Answer(
+    return Result(
         {"task_id": bundle.task.id, "published": True},
         f"published: {bundle.task.id}",
     )
@@ -139,8 +140,8 @@ def publish(*, folder: Path, collector: str, insecure: bool) -> Answer:
 @collector_option
 @insecure_option
 @json_option
-def close(*, source: str, collector: str, insecure: bool) -> Answer:
-    """Stop accepting reports for a task. The collector keeps the reports it has.
+def close(*, source: str, collector: str, insecure: bool) -> Result:
+    """Stop accepting reports for a task. The collector keeps the reports that it has.
 
     \b
     Example:
@@ -150,13 +151,13 @@ def close(*, source: str, collector: str, insecure: bool) -> Answer:
 
     task_id = source if is_task_id(source) else bundle_of(source).task.id
     operator_at(collector, insecure=insecure).close(task_id)
-    return Answer({"task_id": task_id, "closed": True}, f"closed: {task_id}")
+    return Result({"task_id": task_id, "closed": True}, f"closed: {task_id}")
 
 
 def bundle_of(
     source: str, expected_id: str | None = None, *, insecure: bool = False
 ) -> "TaskBundle":
-    """The task of a folder or an address."""
+    """The task in a folder or at an address."""
     from nomadp.client.bundles import fetched, is_address
     from nomadp.protocol.folder import read_task_folder
 
@@ -176,7 +177,8 @@ def task_content(bundle: "TaskBundle") -> dict[str, Any]:
     }
 
 
-def _flat(bundle: "TaskBundle") -> dict[str, Any]:
+def _table_fields(bundle: "TaskBundle") -> dict[str, Any]:
+    """`task_content` without nesting."""
     fields = task_content(bundle)
     del fields["task_id"]
     law = fields.pop("mechanism")
@@ -192,6 +194,7 @@ def _row(status: dict[str, Any]) -> list[str]:
 
 
 def operator_at(url: str, *, insecure: bool) -> "Operator":
+    """The operator's requests to a collector, with the token from the environment."""
     from nomadp.protocol.fetch import Operator
 
     token = os.environ.get(TOKEN, "")

@@ -8,13 +8,13 @@ import click
 
 from nomadp.cli.exit_codes import BadOption
 from nomadp.cli.files import out_option
-from nomadp.cli.options import Whole, file_option, locations_option, variant_option
-from nomadp.cli.output import Answer, json_option
+from nomadp.cli.options import Whole, file_option, locations_option, parameter_option
+from nomadp.cli.output import Result, json_option
 from nomadp.cli.task import task_content
 
 __all__ = ["create"]
 
-KINDS = ("Government", "Industry", "Nonprofit")
+CURATOR_TYPES = ("Government", "Industry", "Nonprofit")
 
 
 def _day(context: click.Context, parameter: click.Parameter, text: str | None) -> date | None:
@@ -38,7 +38,9 @@ def _day(context: click.Context, parameter: click.Parameter, text: str | None) -
     metavar="NAME",
     help="Mechanism (default: atlas). One of atlas, trips, starts, ends and visits.",
 )
-@click.option("--epsilon", required=True, metavar="E", help="Budget of one report; at most 10.")
+@click.option(
+    "--epsilon", required=True, metavar="E", help="Privacy budget of one report; at most 10."
+)
 @click.option(
     "--length", type=Whole(1, 8), metavar="L", help="atlas: number of points of a report."
 )
@@ -46,30 +48,30 @@ def _day(context: click.Context, parameter: click.Parameter, text: str | None) -
     "--size",
     type=Whole(1, 1024),
     metavar="K",
-    help="atlas: most codewords (default: as few as are good enough).",
+    help="atlas: maximum number of codewords (default: chosen by utility).",
 )
-@variant_option("zones")
-@variant_option("when")
-@click.option("--purpose", required=True, metavar="TEXT", help="One sentence for contributors.")
+@parameter_option("zones")
+@parameter_option("when")
+@click.option("--purpose", required=True, metavar="TEXT", help="Purpose, in one sentence.")
 @click.option("--end", required=True, callback=_day, metavar="DAY", help="Last day (UTC).")
 @click.option("--start", callback=_day, metavar="DAY", help="First day (UTC; default: today).")
 @click.option(
     "--reports-per-contributor",
     type=Whole(1),
     metavar="N",
-    help="Most reports per person (default: 1).",
+    help="Maximum number of reports per person (default: 1).",
 )
 @click.option(
     "--min-batch-size",
     type=Whole(1),
     metavar="N",
-    help="Fewest reports that may be analysed (default: 100).",
+    help="Minimum number of reports for any estimate (default: 100).",
 )
 @click.option(
     "--retention-days",
     type=Whole(1),
     metavar="D",
-    help="Days for which a report is kept (default: until 30 days after the end).",
+    help="Days for which each report is kept (default: until 30 days after the end).",
 )
 @click.option(
     "--delete-counts",
@@ -86,23 +88,21 @@ def _day(context: click.Context, parameter: click.Parameter, text: str | None) -
     "--send-within",
     type=Whole(0),
     metavar="S",
-    help="Longest random delay before a report is sent, in seconds (default: 3600).",
+    help="Maximum random delay before a report is sent, in seconds (default: 3600).",
 )
 @file_option(
     "--registry", "Also write a draft record for the OpenDP deployments registry: .yaml."
 )
-@click.option("--curator", metavar="NAME", help="For that record: who collects.")
-@click.option(
-    "--curator-type", type=click.Choice(KINDS), help="For that record: type of organisation."
-)
-@click.option("--region", metavar="TEXT", help="For that record: region.")
+@click.option("--curator", metavar="NAME", help="--registry: organisation that collects.")
+@click.option("--curator-type", type=click.Choice(CURATOR_TYPES), help="--registry: its type.")
+@click.option("--region", metavar="TEXT", help="--registry: region of the collection.")
 @out_option("Folder of the task.", or_folder=True)
 @json_option
-def create(*, locations: Path, out: Path, registry: Path | None, **options: Any) -> Answer:
+def create(*, locations: Path, out: Path, registry: Path | None, **options: Any) -> Result:
     """Write a task with its public files, and print its id and its privacy guarantee.
 
-    The files are the locations, and the codebook or zones. A task that devices would refuse is
-    refused here already. The folder is public: publish it, so that anyone can check it.
+    The files are the locations, and the codebook or zones. The command refuses any task that
+    devices would refuse. The folder is public: publish it, so that anyone can verify it.
 
     \b
     Example:
@@ -122,20 +122,20 @@ def create(*, locations: Path, out: Path, registry: Path | None, **options: Any)
 
     if registry is not None:
         file_path(registry, (".yaml",))
-    about = {"name": options.pop("curator"), "kind": options.pop("curator_type")}
-    about |= {"region": options.pop("region")}
+    curator_facts = {"name": options.pop("curator"), "kind": options.pop("curator_type")}
+    curator_facts |= {"region": options.pop("region")}
     world = read_locations(locations)
-    asked = {name: value for name, value in options.items() if value is not None}
-    if "zones" in asked:
-        asked["zones"] = zones_by(asked["zones"], world)
-    bundle = create_task(world, **asked)
+    parameters = {name: value for name, value in options.items() if value is not None}
+    if "zones" in parameters:
+        parameters["zones"] = zones_by(parameters["zones"], world)
+    bundle = create_task(world, **parameters)
     write_task_folder(out, bundle)
     if registry is not None:
-        curator = Curator(**{name: value for name, value in about.items() if value})
+        curator = Curator(**{name: value for name, value in curator_facts.items() if value})
         write_whole(registry, registry_yaml(bundle, curator).encode())
     guarantee = Guarantee(bundle)
-    written = {"out": str(out), "registry": None if registry is None else str(registry)}
+    outputs = {"out": str(out), "registry": None if registry is None else str(registry)}
     lines = [f"task {bundle.task.id}", f"in {out}", "", *guarantee.lines()]
-    return Answer(
-        {**task_content(bundle), "guarantee": guarantee.as_dict(), **written}, "\n".join(lines)
+    return Result(
+        {**task_content(bundle), "guarantee": guarantee.as_dict(), **outputs}, "\n".join(lines)
     )

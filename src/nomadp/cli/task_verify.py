@@ -3,7 +3,7 @@
 import click
 
 from nomadp.cli.addresses import insecure_option
-from nomadp.cli.output import Answer, json_option
+from nomadp.cli.output import Result, json_option
 from nomadp.cli.task import bundle_of, task_content
 
 __all__ = ["verify"]
@@ -11,16 +11,14 @@ __all__ = ["verify"]
 
 @click.command()
 @click.argument("source", metavar="FOLDER|URL")
-@click.option(
-    "--id", "expected_id", metavar="ID", help="Id that others were given, to compare."
-)
+@click.option("--id", "expected_id", metavar="ID", help="Expected id, as published elsewhere.")
 @insecure_option
 @json_option
-def verify(*, source: str, expected_id: str | None, insecure: bool) -> Answer:
+def verify(*, source: str, expected_id: str | None, insecure: bool) -> Result:
     """Recompute the id, hashes, law and privacy bound of a task, and print its guarantee.
 
-    For a URL, only the task and its files are requested. Exits with 1 if a device would refuse
-    the task, or if its codebook or zones differ from what their public rule gives.
+    From a URL, only the task and its files are requested. Exits with 1 if a device would refuse
+    the task, or if its codebook or zones differ from those that their public rule gives.
 
     \b
     Example:
@@ -30,14 +28,14 @@ def verify(*, source: str, expected_id: str | None, insecure: bool) -> Answer:
     from nomadp.protocol.verify import Verified
 
     try:
-        checked = Verified(bundle_of(source, expected_id, insecure=insecure))
+        verified = Verified(bundle_of(source, expected_id, insecure=insecure))
     except TaskRefused as refusal:
         content = {"ok": False, "refused": str(refusal), "code": refusal.code}
-        return Answer(content, f"refused: {refusal}", ok=False)
-    bundle, guarantee = checked.bundle, checked.guarantee
-    content = checked.as_dict() | {
+        return Result(content, f"refused: {refusal}", ok=False)
+    bundle, guarantee = verified.bundle, verified.guarantee
+    content = verified.as_dict() | {
         "task": task_content(bundle),
         "guarantee": guarantee.as_dict(),
     }
-    heading = [f'"{bundle.task.purpose}"', "", *checked.lines(), ""]
-    return Answer(content, "\n".join([*heading, *guarantee.lines()]), checked.ok)
+    heading = [f'"{bundle.task.purpose}"', "", *verified.lines(), ""]
+    return Result(content, "\n".join([*heading, *guarantee.lines()]), verified.ok)

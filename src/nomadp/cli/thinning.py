@@ -1,4 +1,4 @@
-"""Options that thin tracks: stops only, one point per interval, or evenly along the way."""
+"""Options that thin tracks: stops only, one point per interval, or evenly along the path."""
 
 import re
 from collections.abc import Callable
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 __all__ = ["THINNING", "thinning_of"]
 
 UNIT_S = {"s": 1.0, "min": 60.0, "h": 3600.0}
-MOST_S = 1e8
+MAX_S = 1e8
 
 
 def interval(text: str) -> float:
     """Seconds, from text such as 90s, 5min or 1h."""
-    written = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?(s|min|h)", text)
-    seconds = float(written[1]) * UNIT_S[written[2]] if written else 0.0
-    if not 0 < seconds <= MOST_S:
+    match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?(s|min|h)", text)
+    seconds = float(match[1]) * UNIT_S[match[2]] if match else 0.0
+    if not 0 < seconds <= MAX_S:
         raise BadOption(
             f"an interval must be a time such as 90s, 5min or 1h, got {text[:80]}",
             code="not_a_time_span",
@@ -36,7 +36,7 @@ THINNING: tuple[Callable[[Any], Any], ...] = (
         "thin_points",
         type=Whole(2, 1_000_000),
         metavar="N",
-        help="Thin every trajectory to N points, evenly spaced along its way.",
+        help="Thin every trajectory to N points, evenly spaced along its path.",
     ),
     click.option(
         "--every",
@@ -49,7 +49,7 @@ THINNING: tuple[Callable[[Any], Any], ...] = (
         "--stop-minutes",
         type=above_zero("minutes must be a number above 0", 10_000),
         metavar="T",
-        help="--stops: shortest stop (default: 20).",
+        help="--stops: minimum duration of a stop (default: 20).",
     ),
     click.option(
         "--stop-radius-m",
@@ -57,7 +57,7 @@ THINNING: tuple[Callable[[Any], Any], ...] = (
         metavar="M",
         help="--stops: radius of a stop around its first point (default: 200).",
     ),
-    click.option("--stops", is_flag=True, help="Keep only stops."),
+    click.option("--stops", is_flag=True, help="Keep only stops, each as one point."),
 )
 
 
@@ -76,8 +76,8 @@ def thinning_of(options: dict[str, Any]) -> "Thinning":
             "--stops and --every cannot be used together",
             code="options_exclude_each_other",
         )
-    usual = StopRule()
-    rule = StopRule(radius_m or usual.radius_m, minutes or usual.minutes)
+    default = StopRule()
+    rule = StopRule(radius_m or default.radius_m, minutes or default.minutes)
     return Thinning(
         rule if options["stops"] else None, options["thin_every_s"], options["thin_points"]
     )

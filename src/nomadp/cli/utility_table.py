@@ -5,9 +5,9 @@ from fractions import Fraction
 from nomadp.analysis.utility import Utility
 from nomadp.cli.output import print_table, say
 
-__all__ = ["counted", "print_utility"]
+__all__ = ["print_utility"]
 
-ANSWERS = {
+ESTIMATORS = {
     "decoded": "decoded (nomadp decode)",
     "reported": "reported",
     "without noise": "control points, without noise",
@@ -16,15 +16,16 @@ ANSWERS = {
 
 
 def print_utility(utility: Utility, epsilon: Fraction | int) -> None:
-    """One row per answer: its error, and the percentage of points within each radius."""
+    """One row per estimator: its error, and the percentage of points within each radius."""
+    points = f"{utility.length} point{'' if utility.length == 1 else 's'}"
     say(
         f"Utility at epsilon {float(epsilon):g}, simulated on {utility.walks} public "
-        f"random-walk trajectories of {counted(utility.length, 'point')}; the largest "
-        f"distance on this map is {utility.diameter_km:.3g} km:"
+        f"random-walk trajectories of {points}; the largest distance on this map "
+        f"is {utility.diameter_km:.3g} km:"
     )
     print_table(
         [
-            "answer",
+            "estimate",
             "error km",
             "std error",
             "NE",
@@ -32,7 +33,7 @@ def print_utility(utility: Utility, epsilon: Fraction | int) -> None:
         ],
         [
             [
-                ANSWERS[name],
+                ESTIMATORS[name],
                 f"{quality.error_km:.3f}",
                 f"{quality.std_error_km:.3f}",
                 f"{quality.normalised_error:.4f}",
@@ -44,10 +45,6 @@ def print_utility(utility: Utility, epsilon: Fraction | int) -> None:
     say(_caveats(utility))
 
 
-def counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def _caveats(utility: Utility) -> str:
     text = (
         "Random walks are not people: the utility of real reports depends on where people go. "
@@ -55,7 +52,7 @@ def _caveats(utility: Utility) -> str:
     )
     if "without noise" in utility.answers:
         text += (
-            " A long random walk turns at 16 points; the fewer turns a trajectory has, the "
-            "less its control points miss."
+            " A long random walk turns at 16 points. The fewer turns a trajectory has, the "
+            "better its control points describe it."
         )
     return text

@@ -109,15 +109,15 @@ class Client:
 
     def bundle(self, task_id: str | None = None) -> TaskBundle:
         """The bundle of a joined task, by default of the one that was joined last."""
-        wanted = task_id or self._last
-        if wanted is None or not is_task_id(wanted):
+        task_id = task_id or self._last
+        if task_id is None or not is_task_id(task_id):
             raise TaskRefused(
                 "a task must be joined before a report is made; call join",
                 code="no_task_joined",
             )
-        if wanted not in self._bundle:
-            self._bundle[wanted] = read_task_folder(self._folder(wanted), wanted)
-        return self._bundle[wanted]
+        if task_id not in self._bundle:
+            self._bundle[task_id] = read_task_folder(self._folder(task_id), task_id)
+        return self._bundle[task_id]
 
     def report(
         self,
@@ -240,5 +240,7 @@ def _current(task: Task, moment: float) -> int:
 
 def _delay_s(task: Task, moment: float) -> int:
     """A uniform random delay that does not go past the end of the task."""
+    # Of the system's randomness: a predictable delay would reveal when the report was made. The
+    # bias of the modulus is below 2^-200.
     most = min(task.send_within, task.end * task.time_precision - int(moment) - 1)
     return int.from_bytes(new_key(), "big") % (most + 1) if most > 0 else 0

@@ -101,7 +101,8 @@ class LedgerFile:
 
     def __init__(self, home: Path, lifetime: Fraction | None = None) -> None:
         self._home, self._process = home, os.getpid()
-        began = has_begun(home)  # before the ledger is created
+        # Looked up before SQLite creates a missing file, which would pass for a new ledger.
+        began = has_begun(home)
         if began and not (home / LEDGER).exists():
             raise LedgerRefused(
                 f"the ledger must stay where it was created, and {home / LEDGER} is missing; "
@@ -134,6 +135,7 @@ class LedgerFile:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """A transaction: all of it is on disk at the end, or none of it."""
+        # IMMEDIATE locks before the first read, so that a check still holds at the write.
         with self._refusals():
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -235,6 +237,7 @@ class LedgerFile:
 
     @contextmanager
     def _refusals(self) -> Iterator[None]:
+        # SQLite forbids using a connection after a fork: locks are lost and files get damaged.
         if os.getpid() != self._process:
             raise LedgerRefused(
                 "a ledger must be used by the process that opened it, and this is a fork of "

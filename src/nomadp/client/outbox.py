@@ -57,6 +57,7 @@ class Outbox:
 
     def store(self, charge: Charge, body: bytes, not_before: int) -> None:
         """Store the body of a charge: on disk when this returns."""
+        # The condition on the state makes it the only body of this charge, in any process.
         with self._file.transaction() as db:
             changed = db.execute(
                 "UPDATE charges SET body = ?, not_before = ?, state = 'waiting' "

@@ -101,9 +101,9 @@ class PrivatePoints:
             indices, is_known = locations.find_known([self.ids[k] for k in rows])
             return np.where(is_known, indices, _UNKNOWN)
         if self.indices is not None:
-            given = self.indices[rows]
-            is_known = (given >= 0) & (given < len(locations))
-            return np.where(is_known, given, _UNKNOWN).astype(np.int64)
+            indices = self.indices[rows]
+            is_known = (indices >= 0) & (indices < len(locations))
+            return np.where(is_known, indices, _UNKNOWN).astype(np.int64)
         return np.full(len(rows), _UNKNOWN)
 
 

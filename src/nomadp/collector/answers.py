@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from nomadp.answers import run_query
-from nomadp.answers.columns import plain
+from nomadp.answers.columns import python_values
 from nomadp.answers.drawing import drawing_of
 from nomadp.answers.query import checked_query
 from nomadp.inference.model import Model, fit
@@ -29,7 +29,7 @@ class FittedTask:
         mechanism, task = self.bundle.mechanism, self.bundle.task
         terms = {"min_batch_size": task.min_batch_size, "task": task.id}
         table = run_query(mechanism, self.counts, query, model=self.model, **terms).ranked()
-        columns = {name: plain(column) for name, column in table.columns.items()}
+        columns = {name: python_values(column) for name, column in table.columns.items()}
         drawn = drawing_of(table, self.bundle.locations)
         about = dict(table.about)
         return {"kind": table.kind, "columns": columns, "about": about, "drawn": drawn}

@@ -42,7 +42,7 @@ def check_store(store: Store, progress: Progress = lambda count: None) -> StoreC
             damage, result.notes = connection.damage()
             result.damage += damage
             with connection.snapshot():
-                result.differences += _strays(connection)
+                result.differences += _orphans(connection)
                 for row in task_rows(connection):
                     result.tasks += 1
                     _check_task(connection, row.id, result, progress)
@@ -52,7 +52,7 @@ def check_store(store: Store, progress: Progress = lambda count: None) -> StoreC
     return result
 
 
-def _strays(connection: Connection) -> Iterator[str]:
+def _orphans(connection: Connection) -> Iterator[str]:
     """Rows whose task does not exist, although tasks are never deleted."""
     for table in ("report", "cell", "outline", "job"):
         sql = f"SELECT COUNT(*) FROM {table} WHERE task NOT IN (SELECT number FROM task)"
@@ -137,11 +137,11 @@ class _Recount:
         for (epoch, _), n in stored.items():
             totals[epoch] += n
         for epoch in sorted(self._reports.keys() | totals.keys()):
-            if not self._fits(epoch, totals[epoch], stored):
+            if not self._matches(epoch, totals[epoch], stored):
                 count = self._reports[epoch]
                 yield f"the counts of epoch {epoch} do not match its {count} reports"
 
-    def _fits(self, epoch: int, total: int, stored: dict[tuple[int, int], int]) -> bool:
+    def _matches(self, epoch: int, total: int, stored: dict[tuple[int, int], int]) -> bool:
         reports, entries = self._reports[epoch], self._loaded.code.entries
         if self._values[epoch] == reports:
             keys = {key for key in (*self._cells, *stored) if key[0] == epoch}

@@ -8,7 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from nomadp.collector.loaded_task import LoadedTask
-from nomadp.collector.messages import AGAIN, INVALID_MESSAGE, REPLAYED, REPORT_DROPPED, TAKEN
+from nomadp.collector.messages import (
+    ACCEPTED,
+    ACCEPTED_AGAIN,
+    INVALID_MESSAGE,
+    REPLAYED,
+    REPORT_DROPPED,
+)
 from nomadp.collector.store import Arrivals, Existing, StoredReport
 
 __all__ = ["Group", "Pending", "group_by_task"]
@@ -16,7 +22,7 @@ __all__ = ["Group", "Pending", "group_by_task"]
 
 @dataclass(slots=True, eq=False)
 class Pending:
-    """Reports of one request that wait to be existing."""
+    """The reports of one request, which wait for a commit."""
 
     loaded: LoadedTask
     ids: list[bytes]
@@ -54,6 +60,7 @@ class Group:
     def settle(self, existing: Existing) -> Counter[tuple[int, str]]:
         """Give every request the outcomes of its reports; returns counts of outcomes."""
         task = self._loaded.number
+        # Computed inside the transaction, so that a counter and its reports commit together.
         outcomes = [self._outcome(k, existing) for k in range(len(self._rows))]
         remaining = iter(outcomes)
         for request in self._requests:
@@ -63,6 +70,8 @@ class Group:
     def _outcome(self, k: int, existing: Existing) -> str:
         if not self._good[k]:
             return INVALID_MESSAGE
+        # An id is accepted once. The same bytes again are a retry, whose reply got lost; other
+        # bytes under the same id would be a second draw for one charge.
         name, epoch, value = self._rows[k]
         task = self._loaded.number
         stored = existing.known.get((task, name))
@@ -71,9 +80,9 @@ class Group:
                 return REPORT_DROPPED
             first = self._first[name]
             if first == k:
-                return TAKEN
+                return ACCEPTED
             stored = StoredReport(*self._rows[first][1:])
-        return AGAIN if stored == (epoch, value) else REPLAYED
+        return ACCEPTED_AGAIN if stored == (epoch, value) else REPLAYED
 
 
 def group_by_task(requests: Iterable[Pending]) -> list[Group]:

@@ -22,7 +22,7 @@ COPY_PART = 1_000_000
 """The counter shard of copied counts, which no writer uses."""
 Progress = Callable[[int], object]
 _UNFINISHED = "SELECT 1 FROM about WHERE name = 'copy'"
-# Counts are copied last: without them the copy is not complete.
+# Counts are copied last, with the mark that ends the copy: a partial copy has none.
 _SMALL = {
     "task": ("number", "id", "content", "locations", "book", "closed", "swept"),
     "clock": ("name", "seconds"),
@@ -30,7 +30,7 @@ _SMALL = {
     "token": ("role", "sha256"),
     "job": ("id", "task", "question", "answer"),
 }
-_COUNTED = {"cell": ("task", "epoch", "value"), "counter": ("task", "reason")}
+_COUNT_KEYS = {"cell": ("task", "epoch", "value"), "counter": ("task", "reason")}
 
 
 def back_up(store: Store, out: Path) -> None:
@@ -42,9 +42,12 @@ def back_up(store: Store, out: Path) -> None:
 
 
 def _snapshot(source: Path, part: Path) -> None:
-    with closing(sqlite3.connect(source)) as one, closing(sqlite3.connect(part)) as other:
-        one.backup(other)
-        other.execute("PRAGMA journal_mode = DELETE").fetchall()  # no -wal file beside it
+    with (
+        closing(sqlite3.connect(source)) as source_db,
+        closing(sqlite3.connect(part)) as target_db,
+    ):
+        source_db.backup(target_db)
+        target_db.execute("PRAGMA journal_mode = DELETE").fetchall()  # no -wal file beside it
 
 
 def _copied_to_file(store: Store, part: Path) -> None:
@@ -62,20 +65,21 @@ def copy_store(
     copy fails if anybody used the source in the meantime.
     """
     check_at_rest(target)  # because the copy replaces its counts at the end
-    one, other = source.connect(), target.connect()
+    source_db, target_db = source.connect(), target.connect()
     try:
-        with one.snapshot():
-            check_whole(one)
-            _begin(one, other)
+        # One snapshot for everything: reports and counts of different moments would not match.
+        with source_db.snapshot():
+            check_whole(source_db)
+            _begin(source_db, target_db)
             for table, columns in _SMALL.items():
-                _copy_small(one, other, table, columns)
+                _copy_small(source_db, target_db, table, columns)
             total = 0
-            for piece in _pieces(one):
-                _copy_piece(other, piece)
+            for piece in _pieces(source_db):
+                _copy_piece(target_db, piece)
                 total += len(piece)
                 if progress is not None:
                     progress(len(piece))
-            ((count,),) = other.rows("SELECT COUNT(*) FROM report")
+            ((count,),) = target_db.rows("SELECT COUNT(*) FROM report")
             if count != total:
                 raise StoreRefused(
                     f"the copy must have the {total} reports of the source, got {count}; copy "
@@ -84,15 +88,15 @@ def copy_store(
                     expected=total,
                     reports=count,
                 )
-            counted = _counted(one)
-        one.close()
+            counts = _summed_counts(source_db)
+        source_db.close()
         if moves:  # a service manager may have restarted the collector
             check_at_rest(source)
-        _end(counted, other)
+        _end(counts, target_db)
         return total
     finally:
-        one.close()
-        other.close()
+        source_db.close()
+        target_db.close()
 
 
 def check_at_rest(store: Store) -> None:
@@ -116,11 +120,11 @@ def check_whole(connection: Connection) -> None:
         )
 
 
-def _begin(one: Connection, other: Connection) -> None:
-    source_ids = {row[0] for row in one.rows("SELECT id FROM task")}
-    with other.transaction():
-        target_ids = {row[0] for row in other.rows("SELECT id FROM task")}
-        is_begun = bool(other.rows(_UNFINISHED))
+def _begin(source_db: Connection, target_db: Connection) -> None:
+    source_ids = {row[0] for row in source_db.rows("SELECT id FROM task")}
+    with target_db.transaction():
+        target_ids = {row[0] for row in target_db.rows("SELECT id FROM task")}
+        is_begun = bool(target_db.rows(_UNFINISHED))
         if target_ids - source_ids or (target_ids and not is_begun):
             raise StoreRefused(
                 "a store must be copied into an empty store or into an unfinished copy of "
@@ -128,28 +132,28 @@ def _begin(one: Connection, other: Connection) -> None:
                 code="store_not_empty",
             )
         if not is_begun:
-            other.run("INSERT INTO about (name, said) VALUES ('copy', 'unfinished')")
+            target_db.run("INSERT INTO about (name, said) VALUES ('copy', 'unfinished')")
             return
         for table in _SMALL:  # tasks may have been closed and tokens replaced since
-            other.run(f"DELETE FROM {table}")
+            target_db.run(f"DELETE FROM {table}")
 
 
 def _copy_small(
-    one: Connection, other: Connection, table: str, columns: tuple[str, ...]
+    source_db: Connection, target_db: Connection, table: str, columns: tuple[str, ...]
 ) -> None:
     named = ", ".join(columns)
     marks = ", ".join("?" * len(columns))
-    rows = one.rows(f"SELECT {named} FROM {table}")
-    with other.transaction():
-        other.run_many(
+    rows = source_db.rows(f"SELECT {named} FROM {table}")
+    with target_db.transaction():
+        target_db.run_many(
             f"INSERT INTO {table} ({named}) VALUES ({marks}) ON CONFLICT DO NOTHING", rows
         )
 
 
-def _pieces(one: Connection) -> Iterator[list[tuple[Any, ...]]]:
+def _pieces(source_db: Connection) -> Iterator[list[tuple[Any, ...]]]:
     task, last = -1, b""
     while True:
-        rows = one.rows(
+        rows = source_db.rows(
             "SELECT task, id, epoch, value FROM report WHERE (task, id) > (?, ?) "
             "ORDER BY task, id LIMIT ?",
             task,
@@ -162,39 +166,40 @@ def _pieces(one: Connection) -> Iterator[list[tuple[Any, ...]]]:
         yield rows
 
 
-def _copy_piece(other: Connection, piece: list[tuple[Any, ...]]) -> None:
+def _copy_piece(target_db: Connection, piece: list[tuple[Any, ...]]) -> None:
     first, last = piece[0], piece[-1]
-    ((count,),) = other.rows(
+    ((count,),) = target_db.rows(
         "SELECT COUNT(*) FROM report WHERE (task, id) >= (?, ?) AND (task, id) <= (?, ?)",
         *(first[0], bytes(first[1]), last[0], bytes(last[1])),
     )
-    if count == len(piece):
+    if count == len(piece):  # copied before an interruption
         return
-    with other.transaction():
-        other.run_many(
+    with target_db.transaction():
+        target_db.run_many(
             "INSERT INTO report (task, id, epoch, value) VALUES (?, ?, ?, ?) "
             "ON CONFLICT DO NOTHING",
             piece,
         )
 
 
-def _end(counted: Mapping[str, list[tuple[Any, ...]]], other: Connection) -> None:
+def _end(counts: Mapping[str, list[tuple[Any, ...]]], target_db: Connection) -> None:
     """Write the counts and mark the copy as complete."""
-    with other.transaction():
-        for table, rows in counted.items():
-            named, marks = ", ".join(_COUNTED[table]), ", ".join("?" * len(_COUNTED[table]))
-            other.run(f"DELETE FROM {table}")
-            other.run_many(
+    with target_db.transaction():
+        for table, rows in counts.items():
+            keys = _COUNT_KEYS[table]
+            named, marks = ", ".join(keys), ", ".join("?" * len(keys))
+            target_db.run(f"DELETE FROM {table}")
+            target_db.run_many(
                 f"INSERT INTO {table} ({named}, part, n) VALUES ({marks}, ?, ?)",
                 [(*key, COPY_PART, int(n)) for *key, n in rows],
             )
-        other.run("DELETE FROM about WHERE name = 'copy'")
+        target_db.run("DELETE FROM about WHERE name = 'copy'")
 
 
-def _counted(one: Connection) -> dict[str, list[tuple[Any, ...]]]:
+def _summed_counts(source_db: Connection) -> dict[str, list[tuple[Any, ...]]]:
     """The counts, summed over all writers."""
     return {
-        table: one.rows(f"SELECT {named}, SUM(n) FROM {table} GROUP BY {named}")
-        for table, columns in _COUNTED.items()
+        table: source_db.rows(f"SELECT {named}, SUM(n) FROM {table} GROUP BY {named}")
+        for table, columns in _COUNT_KEYS.items()
         for named in [", ".join(columns)]
     }

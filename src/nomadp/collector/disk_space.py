@@ -57,6 +57,6 @@ class DiskSpace:
                 )
         return self._is_full or now_s < self._refused_until_s
 
-    def saw_full(self) -> None:
+    def mark_full(self) -> None:
         """Refuse uploads for a moment, because the store reported a full disk."""
         self._refused_until_s = time.monotonic() + LOOK_AGAIN_S

@@ -9,12 +9,12 @@ from msgspec import UNSET
 from nomadp.collector.loaded_task import LoadedTask
 from nomadp.collector.logs import log_failure
 from nomadp.collector.messages import (
-    AGAIN,
+    ACCEPTED,
+    ACCEPTED_AGAIN,
     INVALID_MESSAGE,
     LATE,
     NOT_STARTED,
     SIMULATED,
-    TAKEN,
     TASK_EXPIRED,
     TOO_EARLY,
     BadMessage,
@@ -149,7 +149,7 @@ class Ingest:
         failed = [
             (report.report_id, outcome)
             for report, outcome in zip(upload.reports, outcomes, strict=True)
-            if outcome not in (TAKEN, AGAIN)
+            if outcome not in (ACCEPTED, ACCEPTED_AGAIN)
         ]
         self._service.metrics.reports += len(outcomes) - len(failed)
         return failures_body(failed) if failed else b""
@@ -190,7 +190,7 @@ class Ingest:
         except StoreCorrupt:
             raise Problem("store_corrupt") from None
         except StoreFull:
-            self._service.condition.space.saw_full()
+            self._service.condition.space.mark_full()
             raise Problem("storage_full") from None
         except Exception:  # already logged; the sender keeps the report and sends it again
             raise Problem("unavailable") from None

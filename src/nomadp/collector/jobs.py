@@ -45,9 +45,9 @@ def job_id(loaded: LoadedTask, request: Mapping[str, Any]) -> str:
 
     Raises `SchemaError` if the query is invalid.
     """
-    from nomadp.answers.query import check_sent, shortest_query  # slow to import
+    from nomadp.answers.query import check_untrusted_query, shortest_query  # slow to import
 
-    check_sent(loaded.bundle.mechanism, request["query"])
+    check_untrusted_query(loaded.bundle.mechanism, request["query"])
     query = shortest_query(loaded.bundle.mechanism, request["query"])
     defaults = zip(("start", "end"), loaded.span[:2], strict=True)
     span = {name: request[name] for name, all_ in defaults if request.get(name, all_) != all_}
@@ -125,7 +125,7 @@ class Jobs:
         try:
             await asyncio.sleep(TOGETHER_S)
             async with self._one_at_a_time:
-                if name in self._waiting:  # else it was answered together with another
+                if name in self._waiting:  # otherwise another query took it along
                     span, queries = await self._take_matching(loaded, request)
                     await self._answer_together(loaded, span, queries)
         finally:
@@ -140,6 +140,8 @@ class Jobs:
         only a few results at a time.
         """
         span = span_of(loaded, request)
+        # The same task and epochs mean the same counts, so the minimum batch size that was
+        # checked for this query holds for all of them.
         matching = {
             name: other["query"]
             for name, (task, other) in {**self._fresh, **self._waiting}.items()

@@ -130,7 +130,7 @@ def _add_task(connection: Connection, bundle: TaskBundle) -> bool:
             locations,
             book,
         )
-    if not changed:  # another collector used this number in the meantime
+    if not changed:  # another collector took this number, or added the task, in the meantime
         return _add_task(connection, bundle)
     return True
 

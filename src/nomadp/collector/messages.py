@@ -11,14 +11,14 @@ from nomadp.protocol.ceilings import UPLOAD_REPORTS_MAX
 from nomadp.protocol.upload import UPLOAD_TYPE, is_report_id
 
 __all__ = [
-    "AGAIN",
+    "ACCEPTED_AGAIN",
     "REPORT_DROPPED",
     "INVALID_MESSAGE",
     "LATE",
     "NOT_STARTED",
     "REPLAYED",
     "SIMULATED",
-    "TAKEN",
+    "ACCEPTED",
     "TASK_EXPIRED",
     "TOO_EARLY",
     "UPLOAD_TYPE",
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 # The outcomes of a report, as they are counted.
-TAKEN, AGAIN = "accepted", "accepted_again"
+ACCEPTED, ACCEPTED_AGAIN = "accepted", "accepted_again"
 REPLAYED, LATE = "report_replayed", "late"
 REPORT_DROPPED, TOO_EARLY = "report_dropped", "report_too_early"
 NOT_STARTED, TASK_EXPIRED = "task_not_started", "task_expired"

@@ -152,6 +152,7 @@ class PostgresConnection(Connection):
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         with self.transaction():
+            # At READ COMMITTED each statement would see a different state.
             self.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             yield
 
@@ -163,6 +164,8 @@ class PostgresConnection(Connection):
             new = self.raw.execute(_ADD, (arrivals.task, *columns), binary=True).fetchall()
         if len(new) == len(arrivals.ids):
             return {}
+        # An insert that meets the id of an open transaction waits for it. This statement comes
+        # later and so, at READ COMMITTED, sees the report that the other transaction stored.
         inserted = {bytes(name) for (name,) in new}
         return self.known(arrivals.task, [i for i in arrivals.ids if i not in inserted])
 

@@ -27,7 +27,7 @@ class StoreReader:
         self._connect, self._on_error = connect, on_error
         self._connection: Connection | None = None
         self._is_closed = False
-        self._lock = asyncio.Lock()
+        self._lock = asyncio.Lock()  # one reader at a time, without occupying a thread
         # The thread needs a lock too: its caller may be cancelled while it still reads.
         self._in_use = threading.Lock()
 

@@ -67,7 +67,8 @@ def last_epoch(loaded: LoadedTask, now_s: float) -> int:
 def deletions(store: Store, loaded: LoadedTask, now_s: float) -> Generator[int, None, None]:
     """Delete the values of all expired epochs; yields the number of values at each step.
 
-    Counts are deleted last, and only if the task says so.
+    Counts are deleted last, and only if the task says so. An epoch is marked as swept after
+    all its values are deleted, so that an interrupted sweep starts again.
     """
     last = last_epoch(loaded, now_s)
     if last < loaded.span[0]:
@@ -84,6 +85,7 @@ def deletions(store: Store, loaded: LoadedTask, now_s: float) -> Generator[int, 
 def _without_values(
     connection: Connection, loaded: LoadedTask, last: int
 ) -> Generator[int, None, None]:
+    # Short transactions in the order of ids: each holds up the writer only for a moment.
     after = b""
     while True:
         rows = connection.rows(

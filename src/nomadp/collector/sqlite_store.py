@@ -165,6 +165,8 @@ class SqliteConnection(Connection):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
+        # IMMEDIATE takes the write lock now. A deferred transaction that reads first could fail
+        # at its first write, if somebody else committed in between (SQLITE_BUSY_SNAPSHOT).
         with _translated_errors():
             self.raw.execute("BEGIN IMMEDIATE")
         try:

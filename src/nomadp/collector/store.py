@@ -83,7 +83,7 @@ class Arrivals:
 
 
 class Existing(NamedTuple):
-    """What a commit found in the store before it wrote new reports."""
+    """What the store contained before a commit wrote new reports."""
 
     known: dict[tuple[int, bytes], StoredReport]
     """Stored reports with the id of an arrival, by task and id."""
@@ -234,8 +234,10 @@ class Connection(ABC):
     ) -> Existing:
         """Commit new reports, the counts of their values, their outcomes and the time.
 
-        Reports are written first, then cells, then counters, each in sorted order. Concurrent
-        writers then take their locks in the same order, which rules out deadlocks.
+        Everything is one transaction, so that after a crash the counts are exactly those of
+        the stored reports. Reports are written first, then cells, then counters, each in
+        sorted order. Concurrent writers then take their locks in the same order, which rules
+        out deadlocks.
         """
         with self.transaction():
             tasks = self.rows("SELECT number, closed, swept FROM task")

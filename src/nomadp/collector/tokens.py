@@ -130,6 +130,7 @@ def renew_token(connection: Connection, role: str) -> str:
 
 def is_token(connection: Connection, role: str, token: str) -> bool:
     known = _hash_of(connection, role)
+    # Compared in constant time. A plain hash suffices, because tokens have 128 random bits.
     return known is not None and hmac.compare_digest(_hashed(token), known)
 
 

@@ -46,7 +46,7 @@ class Writer:
         self._store, self._loop, self._condition = store, loop, condition
         self._queue: queue.SimpleQueue[Pending | None] = queue.SimpleQueue()
         self._refusals: Counter[tuple[int, str]] = Counter()
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # for _refusals, which both threads change
         self._is_stopping = False
         self._connection: Connection | None = None
         self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
@@ -74,11 +74,14 @@ class Writer:
         return pending.done
 
     def count(self, task: int, reason: str, n: int = 1) -> None:
-        """Count refused reports; a later commit stores the counter."""
+        """Count refused reports; a later commit stores the counter.
+
+        Counters may be lost in a crash, reports may not: nobody waits for this commit.
+        """
         with self._lock:
             is_first = not self._refusals
             self._refusals[task, reason] += n
-        if is_first:
+        if is_first:  # wakes the writer, once for all refusals before its next commit
             self._queue.put(None)
 
     def stop(self) -> None:
@@ -114,6 +117,7 @@ class Writer:
         return batch, self._is_stopping
 
     def _commit(self, batch: list[Pending]) -> None:
+        # Taken before the write: refusals that are counted during it belong to the next commit.
         with self._lock:
             refusals, self._refusals = self._refusals, Counter()
         if not batch and not refusals:
@@ -129,6 +133,7 @@ class Writer:
         except Exception as error:
             self._failed(batch, refusals, error)
         self.commits += 1
+        # Only now, after the transaction has ended, may a sender delete its report.
         with suppress(RuntimeError):  # the loop is closed, so nobody waits for an answer
             self._loop.call_soon_threadsafe(self._answer, batch)
 
@@ -158,6 +163,8 @@ class Writer:
         elif self.is_well:
             log("commit_failed", "commit failed", reason=str(error))
         if isinstance(error, StoreUnavailable) or not isinstance(error, StoreRefused):
+            # The outcome of the commit may be unknown. If it did succeed, the retries of the
+            # senders find their reports stored, and count as accepted again.
             if self._connection is not None:
                 with suppress(Exception):
                     self._connection.close()

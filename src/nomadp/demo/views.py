@@ -7,8 +7,8 @@ from nomadp.answers.estimate import Estimate
 from nomadp.answers.frame import Frame
 from nomadp.answers.legend import legend
 from nomadp.answers.scene import Scene, scene_of
-from nomadp.answers.sections import listing
-from nomadp.answers.sentences import filter_words, row_name
+from nomadp.answers.sections import html_table
+from nomadp.answers.sentences import filter_text, row_label
 from nomadp.answers.summary import summary
 from nomadp.answers.svg import svg
 from nomadp.datasets.city import synthetic_city
@@ -50,7 +50,7 @@ def _panel(pair: Pair, how: SimulatedSurvey, locations: LocationSet) -> str:
     by = "ATLAS" if pair.mechanism == "ATLAS" else f"the frequency oracle “{pair.mechanism}”"
     scene = scene_of(pair.estimate, locations)
     sentence = "" if pair.name == "trajectories" else summary(pair.estimate, scene)
-    filter_note = filter_words(pair.estimate, scene)
+    filter_note = filter_text(pair.estimate, scene)
     return (
         f'<div class="view" id="view-{pair.name}">'
         f'<p class="summary">{escape(f"{pair.comparison} {sentence}".strip())}</p>'
@@ -60,7 +60,7 @@ def _panel(pair: Pair, how: SimulatedSurvey, locations: LocationSet) -> str:
         f"</div>{legend(scene, f'{pair.name}-key') if scene is not None else ''}"
         f'<div class="filter"><p>{escape(filter_note)}</p></div>'
         "<details><summary>The numbers on the map</summary>"
-        f'<div class="rows">{listing(pair.estimate, scene)}</div></details></div>'
+        f'<div class="rows">{html_table(pair.estimate, scene)}</div></details></div>'
     )
 
 
@@ -76,7 +76,7 @@ def _figure(table: Estimate, locations: LocationSet, key: str, name: str, note: 
     drawn = svg(
         scene,
         f"Map of {label}, {name.lower()}",
-        lambda row: row_name(table, row),
+        lambda row: row_label(table, row),
         key,
         _ground(scene, locations),
     )
@@ -94,6 +94,6 @@ def _ground(scene: Scene, locations: LocationSet) -> str:
 def _transform(frame: Frame, locations: LocationSet) -> str:
     """The transform from kilometres east and north of the middle to points of the picture."""
     flat = FlatProjection.of(locations)
-    corners = frame.at(flat.degrees([[0.0, 0.0], [1.0, 1.0]]))
+    corners = frame.project(flat.degrees([[0.0, 0.0], [1.0, 1.0]]))
     (x0, y0), (x1, y1) = corners.tolist()
     return f"matrix({x1 - x0:.4f} 0 0 {y1 - y0:.4f} {x0:.2f} {y0:.2f})"

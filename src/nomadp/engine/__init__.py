@@ -1,4 +1,4 @@
-"""Where many trajectories are perturbed at once."""
+"""Perturb many trajectories: on this machine, as a stream of files, or on a cluster."""
 
 from nomadp.engine.local import perturb_set
 

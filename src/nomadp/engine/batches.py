@@ -1,7 +1,7 @@
-"""Arrow batches perturbed one at a time, in whatever order and process: streams and clusters.
+"""Perturb Arrow batches independently of each other, for streams and clusters.
 
-Every trajectory draws from the stream of words that bears its tid. So neither the batch it is
-in, nor its place there, nor who perturbs it changes its report or the report's id.
+Every trajectory draws from the random stream named by its tid. So its report and the report's
+id do not depend on its batch, its position there, or the process that perturbs it.
 """
 
 from dataclasses import dataclass
@@ -32,60 +32,65 @@ def perturb_batch(
     *,
     linked: bool,
 ) -> pa.RecordBatch:
-    """The reports of a batch, in its order, drawn by this path (mechanisms/paths.py).
+    """The reports of a batch in order, drawn by this code path (mechanisms/paths.py).
 
-    ``randomness`` is the keyed source of the whole job. Here it is bound to the mechanism,
-    and its streams are named by tid. A tid must stand for one trajectory in all batches of a
-    job; only the caller, who sees all of them, can make sure of that. Reports keep the tids if
-    ``linked``; otherwise they get random ids.
+    ``randomness`` is the keyed source of the whole job; the caller has not bound it to the
+    mechanism. A tid must name one trajectory in all batches of the job, and only the caller,
+    who sees all of them, can check that. If ``linked``, reports keep the tids; otherwise they
+    get random ids.
     """
-    true = trajectories_of(batch, mechanism.locations, hours=mechanism.timed)
-    named = randomness.bound_to(mechanism.identity).named(true.tids)
-    drawn = perturb_many(mechanism, true, named, path)
-    names = true.tids if linked else report_ids(randomness, mechanism, true.tids)
-    rows = Sequences(mechanism.report_offsets(true.offsets), drawn.locations, names)
-    return batch_of(rows, None if mechanism.is_oracle else mechanism.locations, drawn.numbers)
+    trajectories = trajectories_of(batch, mechanism.locations, hours=mechanism.timed)
+    tids = trajectories.tids
+    # Bound to the identity, one key draws independent words for two mechanisms.
+    named = randomness.bound_to(mechanism.identity).named(tids)
+    drawn = perturb_many(mechanism, trajectories, named, path)
+    names = tids if linked else report_ids(randomness, mechanism, tids)
+    offsets = mechanism.report_offsets(trajectories.offsets)
+    sequences = Sequences(offsets, drawn.locations, names)
+    locations = None if mechanism.is_oracle else mechanism.locations
+    return batch_of(sequences, locations, drawn.numbers)
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What a file of trajectories holds. All of it is public: lengths are."""
+    """The size of a file of trajectories. All of it is public, since lengths are."""
 
     trajectories: int
     points: int
     single: int
-    """Trajectories of one location."""
+    """Number of trajectories of one location."""
 
 
 def survey(
     source: NestedFile, locations: LocationSet, progress: Progress | None = None
 ) -> Survey:
-    """Every trajectory is over these locations, and no tid occurs twice; or a refusal.
+    """Read all trajectories once, and refuse unknown locations and repeated tids.
 
-    Two trajectories of one tid would draw the same words, and their reports would tell about
-    each other. So tids are compared exactly, in 8 bytes of memory for each.
+    Two trajectories with one tid would draw the same words, so that their two reports together
+    would reveal more than epsilon allows. Tids are therefore compared exactly, in 8 bytes of
+    memory for each.
     """
     points = single = 0
     for row, batch in source.batches():
-        found = source.trajectories(row, batch, locations)
-        if source.hours and found.hours is None:
+        trajectories = source.trajectories(row, batch, locations)
+        if source.hours and trajectories.hours is None:
             raise SchemaError(
-                f"{source.path} must say in a column {WHEN} when each trajectory begins, and "
-                "does not; add it, or ask without --when",
+                f"{source.path} must have a column {WHEN} with the time at which each "
+                "trajectory begins, but has none; add it, or leave out --when",
                 code="columns_missing",
                 missing=(WHEN,),
             )
-        points += len(found.locations)
-        single += int(np.count_nonzero(found.lengths == 1))
+        points += len(trajectories.locations)
+        single += int(np.count_nonzero(trajectories.lengths == 1))
         if progress is not None:
-            progress(len(found))
-    again = repeated_tids(source)
-    if again:
+            progress(len(trajectories))
+    repeated = repeated_tids(source)
+    if repeated:
         raise SchemaError(
-            f"{source.path}: every tid must name one trajectory, got {again} repeated of "
+            f"{source.path}: every tid must name one trajectory, got {repeated} repeated of "
             f"{source.rows}; number the trajectories, or keep only one of each tid",
             code="tid_repeated",
-            repeated=again,
+            repeated=repeated,
             rows=source.rows,
         )
     return Survey(source.rows, points, single)

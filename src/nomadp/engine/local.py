@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
-from nomadp.engine.workers import assigned, worker_pool
+from nomadp.engine.workers import shared_state, worker_pool
 from nomadp.errors import DomainError, InvalidArgument, WrongType
 from nomadp.laws import Ints
 from nomadp.mechanisms import Mechanism
@@ -20,24 +20,24 @@ from nomadp.mechanisms.paths import REFERENCE, path_of, perturb_many
 from nomadp.mechanisms.transcripts import report_with_transcript
 from nomadp.randomness import RandomSource, SystemRandom, check_names
 from nomadp.reports.header import Header
-from nomadp.reports.table import AnyReports, report_ids, reports_as, shuffled
+from nomadp.reports.table import AnyReports, order_of_ids, report_ids, reports_as
 from nomadp.sequences import Sequences
 from nomadp.trajectory import TrajectorySet
 
-__all__ = ["How", "Progress", "perturb_set"]
+__all__ = ["PerturbOptions", "Progress", "perturb_set"]
 
 Progress = Callable[[int], None]
 """Called with the number of trajectories finished since the last call."""
 
 CHUNK = 64
-"""Trajectories per piece of Python work: under a second, so that Ctrl-C responds quickly."""
+"""Trajectories per piece of work in Python: under a second, so that Ctrl-C responds quickly."""
 KERNEL_CHUNK = 16384
 """Trajectories per piece of work of a compiled kernel."""
 KERNEL_MIN = 512
-"""A kernel perturbs fewer than this in less time than it takes to start a thread."""
+"""A smaller piece takes a kernel less time than starting a thread does."""
 
 
-class How(TypedDict, total=False):
+class PerturbOptions(TypedDict, total=False):
     """Keyword options of `perturb_set`."""
 
     jobs: int
@@ -50,7 +50,7 @@ class How(TypedDict, total=False):
 
 
 class Piece(NamedTuple):
-    """The reports of some consecutive trajectories, from number ``start`` on."""
+    """The reports of consecutive trajectories, the first of which has the index ``start``."""
 
     start: int
     locations: Ints
@@ -59,26 +59,26 @@ class Piece(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """The mechanism, its randomness, the code path, and whether transcripts are kept."""
+    """What every piece of work shares; ``transcripts`` says whether they are kept."""
 
     mechanism: Mechanism
     randomness: RandomSource
     path: str
-    kept: bool
+    transcripts: bool
 
 
 def perturb_set(
     mechanism: Mechanism,
     trajectories: TrajectorySet,
     randomness: RandomSource | None = None,
-    **how: Unpack[How],
+    **options: Unpack[PerturbOptions],
 ) -> AnyReports:
     """Perturb every trajectory once and return `Reports`; if anything fails, return none.
 
     Each trajectory uses the mechanism's epsilon. ``randomness`` is fresh from the system by
     default; use `KeyedRandom` to be able to repeat the draws, and `SeededRandom` for
     experiments. Reports have random ids and are sorted by them, so that neither reveals a tid.
-    See `How` for the options in ``how``. A seed, or a mechanism that is not private, gives
+    ``options`` are those of `PerturbOptions`. A seed, or a mechanism that is not private, gives
     `SimulatedReports`. Raises `DomainError` for locations outside the mechanism's set and
     `SchemaError` for repeated tids, before anything is drawn.
 
@@ -91,27 +91,29 @@ def perturb_set(
     >>> type(experiment).__name__, len(experiment)
     ('SimulatedReports', 10)
     """
-    jobs = how.get("jobs", 1)
+    jobs = options.get("jobs", 1)
     if jobs < 1:
         raise InvalidArgument(
             f"jobs must be at least 1, got jobs={jobs}", code="jobs_out_of_range", jobs=jobs
         )
-    _check_given(trajectories, randomness)
+    _check_arguments(trajectories, randomness)
     source = SystemRandom() if randomness is None else randomness
-    kept = _kept(mechanism, how)
-    path = REFERENCE if kept else path_of(mechanism, len(trajectories))
-    task = Drawing(mechanism, source.bound_to(mechanism.identity), path, kept)
-    columns = _joined(_drawn_all(task, trajectories, jobs, how.get("progress")), kept=kept)
-    linked = how.get("keep_tids", False)
+    transcripts = _with_transcripts(mechanism, options)
+    # Fast paths return reports only.
+    path = REFERENCE if transcripts else path_of(mechanism, len(trajectories))
+    task = Drawing(mechanism, source.bound_to(mechanism.identity), path, transcripts)
+    pieces = _draw_all(task, trajectories, jobs, options.get("progress"))
+    columns = _concatenate(pieces, transcripts=transcripts)
+    linked = options.get("keep_tids", False)
     header = Header.of(mechanism, randomness, linked=linked, path=path)
     offsets = mechanism.report_offsets(trajectories.offsets)
-    rows = Sequences(offsets, columns.pop("locations"), trajectories.tids)
+    sequences = Sequences(offsets, columns.pop("locations"), trajectories.tids)
     columns["entry_size"] = mechanism.report_size if mechanism.is_oracle else None
-    reports = reports_as(header, mechanism.locations, rows, **columns)
-    return reports if linked else _unlinked(reports, source, mechanism)
+    reports = reports_as(header, mechanism.locations, sequences, **columns)
+    return reports if linked else _with_random_ids(reports, source, mechanism)
 
 
-def _check_given(trajectories: Any, randomness: Any) -> None:
+def _check_arguments(trajectories: Any, randomness: Any) -> None:
     if not isinstance(trajectories, TrajectorySet):
         raise WrongType(
             f"trajectories must be a TrajectorySet, got {type(trajectories).__name__}; "
@@ -129,26 +131,26 @@ def _check_given(trajectories: Any, randomness: Any) -> None:
     check_names(trajectories.tids)
 
 
-def _kept(mechanism: Mechanism, how: How) -> bool:
+def _with_transcripts(mechanism: Mechanism, options: PerturbOptions) -> bool:
     """Whether transcripts are kept; frequency oracles have none beyond the report."""
-    kept = how.get("transcripts", False)
-    if kept and mechanism.is_oracle:
+    transcripts = options.get("transcripts", False)
+    if transcripts and mechanism.is_oracle:
         raise DomainError(
             "transcripts must be left out for a frequency oracle, whose report is all that it "
             f"releases, got transcripts=True for {mechanism.name}",
             code="no_transcripts",
             mechanism=mechanism.name,
         )
-    return kept
+    return transcripts
 
 
-def _drawn_all(
+def _draw_all(
     task: Drawing, trajectories: TrajectorySet, jobs: int, progress: Progress | None
 ) -> list[Piece]:
-    """Every piece, in the order of the trajectories."""
-    starts = _starts(task.path, trajectories, jobs)
+    """All pieces, in the order of the trajectories."""
+    starts = _piece_starts(task.path, trajectories, jobs)
     pieces: list[Piece] = []
-    # Closing stops the workers at once, whoever raises: a worker, the caller, or Ctrl-C.
+    # Closing stops the workers at once if anything raises: a worker, `progress`, or Ctrl-C.
     with closing(_pieces(task, trajectories, starts, jobs)) as finished:
         for piece in finished:
             pieces.append(piece)
@@ -157,26 +159,27 @@ def _drawn_all(
     return sorted(pieces, key=lambda piece: piece.start)
 
 
-def _unlinked(
+def _with_random_ids(
     reports: AnyReports, randomness: RandomSource, mechanism: Mechanism
 ) -> AnyReports:
-    """The same reports under random ids, in the order of the ids."""
+    """The same reports with random ids, sorted by them: the order no longer links to tids."""
     ids = report_ids(randomness, mechanism, reports.names)
-    return replace(reports, names=ids).select(shuffled(ids))
+    return replace(reports, names=ids).select(order_of_ids(ids))
 
 
-def _joined(pieces: list[Piece], *, kept: bool) -> dict[str, Any]:
+def _concatenate(pieces: list[Piece], *, transcripts: bool) -> dict[str, Any]:
     numbers = [piece.numbers for piece in pieces if piece.numbers is not None]
-    none = np.zeros(0, dtype=np.int64)
+    empty = np.zeros(0, dtype=np.int64)
+    every_transcript = tuple(one for piece in pieces for one in piece.transcripts)
     return {
-        "locations": np.concatenate([none, *(piece.locations for piece in pieces)]),
+        "locations": np.concatenate([empty, *(piece.locations for piece in pieces)]),
         "numbers": np.concatenate(numbers) if numbers else None,
-        "transcripts": tuple(each for p in pieces for each in p.transcripts) if kept else None,
+        "transcripts": every_transcript if transcripts else None,
     }
 
 
-def _starts(path: str, trajectories: TrajectorySet, jobs: int) -> range:
-    """Where each piece of work begins."""
+def _piece_starts(path: str, trajectories: TrajectorySet, jobs: int) -> range:
+    """The index of the first trajectory of each piece of work."""
     size = CHUNK
     if path != REFERENCE:
         size = min(KERNEL_CHUNK, max(KERNEL_MIN, -(-len(trajectories) // jobs)))
@@ -192,34 +195,35 @@ def _pieces(
     workers = min(jobs, len(starts))
     if workers <= 1:
         for start in starts:
-            yield _drawn(task, start, chunk(start))
+            yield _draw(task, start, chunk(start))
         return
-    threads, asked = task.path != REFERENCE, (task.path, task.kept)
+    # The loops of fast paths release the GIL; the reference program needs processes.
+    threads, how = task.path != REFERENCE, (task.path, task.transcripts)
     with worker_pool(task.mechanism, task.randomness, workers, threads=threads) as pool:
-        pending = [pool.submit(_work, asked, start, chunk(start)) for start in starts]
+        pending = [pool.submit(_draw_in_worker, how, start, chunk(start)) for start in starts]
         for future in as_completed(pending):
             yield future.result()
 
 
-def _work(asked: tuple[str, bool], start: int, trajectories: TrajectorySet) -> Piece:
-    mechanism, randomness = assigned()
-    return _drawn(Drawing(mechanism, randomness, *asked), start, trajectories)
+def _draw_in_worker(how: tuple[str, bool], start: int, trajectories: TrajectorySet) -> Piece:
+    mechanism, randomness = shared_state()
+    return _draw(Drawing(mechanism, randomness, *how), start, trajectories)
 
 
-def _drawn(task: Drawing, start: int, trajectories: TrajectorySet) -> Piece:
+def _draw(task: Drawing, start: int, trajectories: TrajectorySet) -> Piece:
     named = task.randomness.named(trajectories.tids)
-    if not task.kept:
+    if not task.transcripts:
         drawn = perturb_many(task.mechanism, trajectories, named, task.path)
         return Piece(start, *drawn, [])
     trajectories.check_size(len(task.mechanism.locations))
-    each = [
+    reports = [
         report_with_transcript(task.mechanism, trajectories[k], named.stream(k))
         for k in range(len(trajectories))
     ]
-    numbers = [number for _, number, _ in each if number is not None]
+    numbers = [number for _, number, _ in reports if number is not None]
     return Piece(
         start,
-        np.array([place for places, _, _ in each for place in places], dtype=np.int64),
+        np.array([place for places, _, _ in reports for place in places], dtype=np.int64),
         np.array(numbers, dtype=np.int64) if numbers else None,
-        [transcript.released for _, _, transcript in each],
+        [transcript.released for _, _, transcript in reports],
     )

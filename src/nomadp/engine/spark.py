@@ -1,14 +1,14 @@
 """Many trajectories on a cluster: Apache Spark, Spark Connect, or Sail.
 
-Frames have the columns of `nomadp.engine.batches`, and the session is the caller's. A cluster
-may run a batch again, when a worker dies or is slow; every trajectory therefore draws from the
-stream of words named by its tid, so that the second run repeats the first instead of spending
-epsilon again. For the same reason the result is, report for report, that of one machine with
-the same key, however the cluster cuts the work.
+Frames have the columns of `nomadp.engine.batches`, and the caller owns the session. A cluster
+may run a batch again when a worker dies or is slow. Every trajectory therefore draws from the
+random stream named by its tid: the second run repeats the first instead of using epsilon again.
+For the same reason every report equals that of one machine with the same key, however the
+cluster partitions the work.
 
-Whoever can read a task can read the key: the driver, the executors, and what carries tasks
-between them. Over Spark Connect the serialised plan holds it too. It stands in no plan that is
-shown, in no log and in no error.
+Everything that can read a task can read the key: the driver, the executors, and the network
+between them. Over Spark Connect, so can the server, from the serialised plan. The key does not
+appear in explained plans, logs or errors.
 """
 
 import os
@@ -45,7 +45,7 @@ from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.paths import path_of
 from nomadp.randomness import KeyedRandom, RandomSource
-from nomadp.reports.counts import COLUMNS, Counts, check_decodable, check_readable
+from nomadp.reports.counts import COLUMNS, Counts, check_countable, check_decodable
 from nomadp.reports.rows import VALUES
 
 __all__ = [
@@ -87,37 +87,38 @@ def perturb(
     check_unique: bool = True,
     keep_tids: bool = False,
 ) -> Frame:
-    """The report of every trajectory of ``frame``, which is drawn when the result is used.
+    """One report for every trajectory of ``frame``, drawn lazily when the result is used.
 
-    Reports bear random ids, by which they are shared out and sorted, so that their order tells
-    nothing; for experiments, ``keep_tids`` leaves tids and order as they are.
+    Reports have random ids. They are partitioned and sorted by them, so that their order
+    reveals nothing. For experiments, ``keep_tids`` keeps tids and order.
 
-    Two trajectories under one tid would share their words and tell about each other, so the
-    tids are compared first, which shuffles them once. Pass ``check_unique=False`` only where
-    something else has made sure. Tids must be stored: ones that Spark makes up may change
-    when a batch is run again, and the reports with them.
+    Two trajectories with one tid would draw the same words, so that their two reports together
+    would reveal more than epsilon allows. Therefore the tids are compared first, which shuffles
+    them once. Pass ``check_unique=False`` only if they are known to be unique. Tids must be
+    stored: generated ones (such as `monotonically_increasing_id`) may change when a batch runs
+    again, and would draw a second report.
     """
     if not isinstance(randomness, KeyedRandom):
         raise errors.WrongType(
-            "a cluster may run a batch again, so its words must come from a key; "
+            "a cluster may run a batch again, so its randomness must come from a key; "
             f"use KeyedRandom(key), got {type(randomness).__name__}",
             code="words_not_keyed",
             type=type(randomness).__name__,
         )
     if check_unique:
         check_unique_tids(frame)
-    # As many as one machine would count, so that it would take the same path.
+    # Chosen by the number of all trajectories, as on one machine: batches must not differ.
     path = path_of(mechanism, frame.count())
     mapper = perturbing(mechanism, randomness, path, linked=keep_tids)
-    true = _trajectories(frame, hours=mechanism.timed)
-    reports = true.mapInArrow(mapper, report_columns(mechanism))
+    trajectories = _trajectories(frame, hours=mechanism.timed)
+    reports = trajectories.mapInArrow(mapper, report_columns(mechanism))
     return reports if keep_tids else reports.repartition("tid").sortWithinPartitions("tid")
 
 
 def decode(
     reports: Frame, mechanism: Mechanism, prior: Prior | None = None, *, level: float = 0.9
 ) -> Frame:
-    """The estimate of every report, with a column `radius_km` beside its locations."""
+    """The estimate of every report, with its locations and a column `radius_km`."""
     check_decodable(mechanism)
     check_level(level)
     return _reports(reports, mechanism).mapInArrow(
@@ -126,18 +127,19 @@ def decode(
 
 
 def count(reports: Frame, mechanism: Mechanism) -> list[Group]:
-    """Count the distinct reports by their law on the cluster, and return the counts.
+    """Count the distinct reports on the cluster, grouped by law, and return the counts.
 
-    The counts are small, and all that inference needs: `nomadp.inference.fit_prior_to_groups`
-    fits a prior to them, and `nomadp.inference.hotspots.location_shares` estimates where
-    people go, as if all reports were on this machine.
+    The counts are small, and a sufficient statistic for inference:
+    `nomadp.inference.fit_prior_to_groups` fits a prior to them, and
+    `nomadp.inference.hotspots.location_shares` estimates where people go, with the results
+    that all reports on this machine would give.
     """
     return groups_from(mechanism, counted(reports, mechanism))
 
 
 def counted(reports: Frame, mechanism: Mechanism) -> Counts:
-    """The same as counts, which add to those of other days or frames."""
-    check_readable(mechanism)
+    """The same as `Counts`, which can be added to those of other days or frames."""
+    check_countable(mechanism)
     tallies = _reports(reports, mechanism).mapInArrow(tallying(mechanism), TALLY_COLUMNS)
     with refusals():
         table = tallies.groupBy("law", "length", "value").agg({"count": "sum"}).toArrow()
@@ -147,24 +149,26 @@ def counted(reports: Frame, mechanism: Mechanism) -> Counts:
 def evaluate(
     true: Frame, reported: Frame, locations: LocationSet, radii_km: Sequence[float] = RADII_KM
 ) -> Evaluation:
-    """What `nomadp.evaluate` says of all trajectories and their reports, matched by tid."""
+    """`nomadp.evaluate` for all trajectories and their reports, matched by tid."""
     mapper = summing(locations, radii_km)
     for frame in (true, reported):
         check_unique_tids(frame)
-    pairs = _renamed(true, "true_ids").join(_renamed(reported, "reported_ids"), "tid", "full")
+    pairs = _with_ids_as(true, "true_ids").join(
+        _with_ids_as(reported, "reported_ids"), "tid", "full"
+    )
     with refusals():
         rows = pairs.mapInArrow(mapper, SUM_COLUMNS).collect()
     return finished(rows, locations, radii_km)
 
 
 def check_unique_tids(frame: Frame) -> None:
-    """Refuse a frame in which a tid stands for two trajectories."""
+    """Refuse a frame in which two trajectories have the same tid."""
     with refusals():
         repeated = _trajectories(frame).groupBy("tid").count().where("count > 1").count()
     if repeated:
         raise errors.SchemaError(
-            f"every tid must stand for one trajectory, got {repeated} that stand for several; "
-            "they are withheld; give every trajectory a tid of its own",
+            f"every tid must name one trajectory, got {repeated} that name several; they are "
+            "withheld because they may be private; give every trajectory its own tid",
             code="tid_repeated",
             repeated=repeated,
         )
@@ -172,7 +176,7 @@ def check_unique_tids(frame: Frame) -> None:
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """What a worker refused, raised as itself: engines wrap it into errors of their own."""
+    """Raise our error if an engine wrapped one that a worker raised."""
     try:
         yield
     except Exception as error:
@@ -183,7 +187,7 @@ def refusals() -> Iterator[None]:
 
 
 def survey(frame: Frame) -> Survey:
-    """How many trajectories and points there are. All of it is public: lengths are."""
+    """The number of trajectories and points. All of it is public, since lengths are."""
     with refusals():
         (row,) = (
             _trajectories(frame)
@@ -198,12 +202,12 @@ def survey(frame: Frame) -> Survey:
 
 
 def _trajectories(frame: Frame, *, hours: bool = False) -> Frame:
-    """The columns that may leave the engine for a worker: no user ids, no unasked times."""
+    """Only the columns that a worker needs: no user ids, and times only if ``hours``."""
     missing = {"tid", "location_ids"} - set(frame.columns)
     if missing:
         raise errors.SchemaError(
-            "trajectories on a cluster must have the columns tid and location_ids, one row to "
-            f"a trajectory, and {' and '.join(sorted(missing))} is not there",
+            "trajectories on a cluster must have one row each and the columns tid and "
+            f"location_ids, but {' and '.join(sorted(missing))} is missing",
             code="columns_missing",
             missing=tuple(sorted(missing)),
         )
@@ -212,42 +216,44 @@ def _trajectories(frame: Frame, *, hours: bool = False) -> Frame:
 
 
 def _reports(frame: Frame, mechanism: Mechanism) -> Frame:
-    """The columns that say what was released."""
+    """Only the columns that were released."""
     if mechanism.is_oracle and VALUES in frame.columns:
         return frame.select("tid", VALUES)
-    more = ["number"] if "number" in frame.columns else []
+    optional = ["number"] if "number" in frame.columns else []
     _trajectories(frame)
-    return frame.select("tid", "location_ids", *more)
+    return frame.select("tid", "location_ids", *optional)
 
 
-def _renamed(frame: Frame, name: str) -> Frame:
+def _with_ids_as(frame: Frame, name: str) -> Frame:
     return _trajectories(frame).withColumnRenamed("location_ids", name)
 
 
 def session(master: str, settings: Mapping[str, str] | None = None) -> Any:
-    """A session on ``master``: local[4], yarn, a host of Spark's own, or sc:// for Connect.
+    """A session on ``master``: local[4], yarn, a standalone cluster, or sc:// for Connect.
 
-    Sail is reached by Connect. Later settings win, so the caller's do.
+    Sail is reached by Connect. ``settings`` take precedence over ours.
     """
-    # Each in an environment of its own: both bring a pyspark.
+    # Spark and Sail each bring their own pyspark, so an environment has one of them.
     if find_spec("pyspark") is None:
         require("sail" if master.startswith("sc://") else "spark")
     import pyspark
     from pyspark.sql import SparkSession
 
     if master.startswith("sc://"):
-        return _built(SparkSession.builder.remote(master), {**SETTINGS, **(settings or {})})
-    # Workers would take whatever python3 their PATH has.
+        return _create_session(
+            SparkSession.builder.remote(master), {**SETTINGS, **(settings or {})}
+        )
+    # Otherwise workers run the first python3 of their PATH.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     local = LOCAL_SETTINGS if master.startswith("local") else {}
     if master.startswith("local-cluster"):
-        # Its workers start from where pyspark keeps Spark itself.
+        # Its workers look for Spark there, which is inside the pyspark package.
         os.environ.setdefault("SPARK_HOME", str(Path(str(pyspark.__file__)).parent))
     chosen = {**SETTINGS, **local, **(settings or {})}
-    return _built(SparkSession.builder.master(master), chosen)
+    return _create_session(SparkSession.builder.master(master), chosen)
 
 
-def _built(builder: Any, settings: Mapping[str, str]) -> Any:
+def _create_session(builder: Any, settings: Mapping[str, str]) -> Any:
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()

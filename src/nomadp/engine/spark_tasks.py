@@ -1,10 +1,10 @@
-"""What a worker does with the batches of its partition, on Spark and on Sail alike.
+"""The work of a cluster's workers on the batches of a partition, for Spark and Sail.
 
-Every function returns a mapper for `mapInArrow`. The engine carries it to its workers with all
-it holds, so a mapper holds a mechanism and at most a key; what is expensive to work out is
-worked out where it is needed and kept there. Engines cut batches as they like: a mapper joins
-small ones, and no result depends on the cuts. Of an error an engine brings only the text back,
-so that of a mapper ends in its code and facts.
+Every function returns a mapper for `mapInArrow`. The engine pickles the mapper and its closure
+for every task, so a mapper holds only a mechanism and at most a key. Tables are computed on the
+worker and cached there. Engines choose the sizes of batches: a mapper joins small ones, and no
+result depends on the sizes. An engine returns only the text of an error, so the text of ours
+ends with the code and facts.
 """
 
 import hashlib
@@ -30,10 +30,10 @@ from nomadp.inference.decode import Decoders
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.randomness import KeyedRandom
-from nomadp.reports.batches import batch_of, is_numbered, rows_of
-from nomadp.reports.counts import Counts, possible
+from nomadp.reports.batches import batch_of, is_numbered, raw_reports_of
+from nomadp.reports.counts import Counts, drop_impossible
 from nomadp.reports.header import Header
-from nomadp.reports.rows import VALUES, public_of
+from nomadp.reports.rows import VALUES, domain_of
 from nomadp.reports.table import AnyReports, reports_as
 from nomadp.sequences import Sequences
 
@@ -48,7 +48,7 @@ __all__ = [
     "carrying_facts",
     "decoding",
     "finished",
-    "gathered",
+    "coalesce_batches",
     "perturbing",
     "refusal_in",
     "report_columns",
@@ -73,12 +73,12 @@ _SCHEMA = pa.schema(
 )
 
 ROWS = 16384
-"""Trajectories that kernels get at a time, where the engine's own batches are smaller."""
+"""Least number of rows for a kernel; smaller batches of the engine are joined."""
 _ARITHMETIC = ("numpy", "numba")
 
 
 def carrying_facts(mapper: Mapper) -> Mapper:
-    """The same; its refusals end in ``[code {facts as JSON}]``, which `refusal_in` reads."""
+    """The same mapper, whose errors end in ``[code {facts as JSON}]`` for `refusal_in`."""
 
     @wraps(mapper)
     def map_batches(batches: Batches) -> Batches:
@@ -87,117 +87,118 @@ def carrying_facts(mapper: Mapper) -> Mapper:
         except NomadpError as error:
             facts = {name: fact for name, fact in vars(error).items() if name[0] != "_"}
             code = facts.pop("code")
-            # Without spaces, a " [" is in a text; escaped, the last one is where ours begins.
-            said = json.dumps(facts, default=str, separators=(",", ":"))
-            said = said.replace(" [", " \\u005b")
-            error.args = (f"{error} [{code} {said}]",)
+            # Compact JSON has " [" only inside strings. Escaped there, the last " [" of the
+            # message is the one that begins our suffix.
+            encoded = json.dumps(facts, default=str, separators=(",", ":"))
+            encoded = encoded.replace(" [", " \\u005b")
+            error.args = (f"{error} [{code} {encoded}]",)
             raise
 
     return map_batches
 
 
 def refusal_in(text: str) -> NomadpError | None:
-    """What a worker refused, from the text in which an engine wraps it; None if nothing."""
-    found = re.search(r"nomadp\.errors\.(\w+): (.+)", text)
-    refusal = getattr(errors, found[1], None) if found else None
-    if found is None or refusal is None:
+    """Our error of a worker, from the text in which an engine wraps it; None if not ours."""
+    match = re.search(r"nomadp\.errors\.(\w+): (.+)", text)
+    error_class = getattr(errors, match[1], None) if match else None
+    if match is None or error_class is None:
         return None
-    message = found[2].strip()
-    told = re.fullmatch(r"(.+) \[([a-z][a-z0-9_]*)(?: (\{.*\}))?\]", message)
-    if told is None:
-        return cast(NomadpError, refusal(message))
+    message = match[2].strip()
+    parts = re.fullmatch(r"(.+) \[([a-z][a-z0-9_]*)(?: (\{.*\}))?\]", message)
+    if parts is None:
+        return cast(NomadpError, error_class(message))
     try:
-        facts = json.loads(told[3] or "{}")
-    except ValueError:  # an engine that escapes quotes; the code is as it was
+        facts = json.loads(parts[3] or "{}")
+    except ValueError:  # the engine escaped quotes; the code survives that
         facts = {}
-    # Collections of facts are tuples, and lists in JSON.
+    # Facts that are tuples became lists in JSON.
     facts = {name: tuple(f) if isinstance(f, list) else f for name, f in facts.items()}
-    return cast(NomadpError, refusal(told[1], code=told[2], **facts))
+    return cast(NomadpError, error_class(parts[1], code=parts[2], **facts))
 
 
 def perturbing(
     mechanism: Mechanism, randomness: KeyedRandom, path: str, *, linked: bool
 ) -> Mapper:
-    """Trajectories to reports, by this path."""
+    """A mapper from trajectories to reports, by this code path."""
     software = software_of(mechanism)
 
     @carrying_facts
     def perturb_batches(batches: Batches) -> Batches:
-        here = _kept(mechanism)
-        _check_software(software, software_of(here))
-        for batch in gathered(batches):
-            yield perturb_batch(here, randomness, batch, path, linked=linked)
+        local = _cached(mechanism)
+        _check_software(software, software_of(local))
+        for batch in coalesce_batches(batches):
+            yield perturb_batch(local, randomness, batch, path, linked=linked)
 
     return perturb_batches
 
 
 def decoding(mechanism: Mechanism, prior: Prior | None, level: float) -> Mapper:
-    """Reports to estimates, each point with the radius that holds ``level`` of its mass."""
+    """A mapper from reports to estimates, each point with its credible radius at ``level``."""
 
     @carrying_facts
     def decode_batches(batches: Batches) -> Batches:
-        here = _kept(mechanism)
-        decoders = Decoders(here, prior, level)  # a distinct report is worked out once
-        for batch in gathered(batches):
-            reports = possible(here, _reports(here, batch))
-            found = decoders.decode(reports)
-            answers = Sequences(reports.offsets, found.locations, reports.names)
+        local = _cached(mechanism)
+        decoders = Decoders(local, prior, level)  # decodes each distinct report once
+        for batch in coalesce_batches(batches):
+            reports = drop_impossible(local, _reports(local, batch))
+            decoded = decoders.decode(reports)
+            estimates = Sequences(reports.offsets, decoded.locations, reports.names)
             offsets = pa.array(reports.offsets, pa.int32())
-            radius = pa.ListArray.from_arrays(offsets, pa.array(found.radius_km))
-            yield batch_of(answers, here.locations).append_column("radius_km", radius)
+            radius = pa.ListArray.from_arrays(offsets, pa.array(decoded.radius_km))
+            yield batch_of(estimates, local.locations).append_column("radius_km", radius)
 
     return decode_batches
 
 
 def tallying(mechanism: Mechanism) -> Mapper:
-    """Reports to how often each distinct one came in, one table for each partition."""
+    """A mapper from reports to the counts of distinct reports, one table per partition."""
 
     @carrying_facts
     def tally_batches(batches: Batches) -> Batches:
-        here, counts = _kept(mechanism), Counts()
-        for batch in gathered(batches):
-            counts += Counts.of(here, _reports(here, batch))
+        local, counts = _cached(mechanism), Counts()
+        for batch in coalesce_batches(batches):
+            counts += Counts.of(local, _reports(local, batch))
         yield counts.to_arrow()
 
     return tally_batches
 
 
 def report_columns(mechanism: Mechanism) -> str:
-    """The columns of its reports, as an engine wants them named."""
+    """The schema of its reports, in the syntax of Spark SQL."""
     if mechanism.is_oracle:
         return VALUE_COLUMNS
     return f"{REPORT_COLUMNS}, number bigint" if is_numbered(mechanism) else REPORT_COLUMNS
 
 
 def _reports(mechanism: Mechanism, batch: pa.RecordBatch) -> AnyReports:
-    rows = rows_of(batch, public_of(mechanism))
+    raw = raw_reports_of(batch, domain_of(mechanism))
     header = Header.made_by(mechanism)
-    columns: dict[str, Any] = {"numbers": rows.numbers, "refused": rows.refused}
+    columns: dict[str, Any] = {"numbers": raw.numbers, "refused": raw.refused}
     columns["entry_size"] = mechanism.report_size if mechanism.is_oracle else None
-    return reports_as(header, mechanism.locations, rows.rows, **columns)
+    return reports_as(header, mechanism.locations, raw.sequences, **columns)
 
 
-def gathered(batches: Batches, rows: int = ROWS) -> Batches:
-    """The same rows in the same order, at least so many at a time except at the end."""
-    held: list[pa.RecordBatch] = []
+def coalesce_batches(batches: Batches, rows: int = ROWS) -> Batches:
+    """The same rows in the same order, in batches of at least ``rows`` except the last."""
+    pending: list[pa.RecordBatch] = []
     for batch in batches:
-        held.append(batch)
-        if sum(one.num_rows for one in held) >= rows:
-            yield from _joined(held)
-            held = []
-    yield from _joined(held)
+        pending.append(batch)
+        if sum(one.num_rows for one in pending) >= rows:
+            yield from _combine(pending)
+            pending = []
+    yield from _combine(pending)
 
 
-def _joined(held: list[pa.RecordBatch]) -> Batches:
-    if any(batch.num_rows for batch in held):
-        yield from pa.Table.from_batches(held).combine_chunks().to_batches()
+def _combine(batches: list[pa.RecordBatch]) -> Batches:
+    if any(batch.num_rows for batch in batches):
+        yield from pa.Table.from_batches(batches).combine_chunks().to_batches()
 
 
 def software_of(mechanism: Mechanism) -> str:
-    """What a report depends on besides mechanism and key, as one line of text.
+    """Versions and a hash of distances, on which a report depends besides mechanism and key.
 
-    The laws are exact, their weights are not: they are rounded from distances, and another
-    library or processor may round the last bit of one the other way.
+    Draws are exact, but the integer weights of a law are rounded from distances in floating
+    point, whose last bit may differ between libraries and processors.
     """
     row = mechanism.locations.distances_km(0)
     facts = {"nomadp": nomadp.__version__}
@@ -206,41 +207,42 @@ def software_of(mechanism: Mechanism) -> str:
     return json.dumps(facts)
 
 
-def _check_software(expected: str, found: str) -> None:
-    if expected != found:
+def _check_software(expected: str, actual: str) -> None:
+    if expected != actual:
         raise NomadpError(
-            "every worker must compute with what the driver has, else a batch that is run "
-            f"again could draw other reports; the driver has {expected}, a worker {found}",
+            "every worker must have the software of the driver, because a batch that runs "
+            f"again must draw the same reports; the driver has {expected}, a worker {actual}",
             code="worker_software_differs",
             expected=expected,
-            found=found,
+            found=actual,
         )
 
 
 @lru_cache(maxsize=4)
-def _kept(mechanism: Mechanism) -> Mechanism:
-    """The first of equal mechanisms, with the tables that it has worked out by now.
+def _cached(mechanism: Mechanism) -> Mechanism:
+    """The first of equal mechanisms, whose tables are computed already.
 
-    Every task brings a copy of its own; a worker runs many tasks.
+    Every task unpickles a new copy of the mechanism, and a worker runs many tasks.
     """
     return mechanism
 
 
 def summing(locations: LocationSet, radii_km: Sequence[float]) -> Mapper:
-    """From rows of (tid, true_ids, reported_ids) to one row of sums for each partition."""
-    check_radii(radii_km)  # here, before a cluster works
+    """A mapper from rows of (tid, true_ids, reported_ids) to one row of sums per partition."""
+    check_radii(radii_km)  # on the driver, before any task starts
 
     @carrying_facts
     def sum_batches(batches: Batches) -> Batches:
         counts = np.zeros(4, dtype=np.int64)
         sums = np.zeros(3 * (1 + len(radii_km)))
-        for batch in gathered(batches):
-            there, paired = _paired(batch)
-            counts += there
+        for batch in coalesce_batches(batches):
+            unmatched, paired = _pair(batch)
+            counts += unmatched
             if paired.num_rows:
-                found = _evaluated(paired, locations, radii_km)
-                counts[:2] += found.trajectories, found.points
-                sums += found.trajectories * _flat(found)
+                evaluation = _evaluated(paired, locations, radii_km)
+                counts[:2] += evaluation.trajectories, evaluation.points
+                # Means of batches do not add up; sums over trajectories do.
+                sums += evaluation.trajectories * _means_of(evaluation)
         row = dict(zip(_COUNTS, counts.tolist(), strict=True)) | {"sums": sums.tolist()}
         yield pa.RecordBatch.from_pylist([row], _SCHEMA)
 
@@ -250,7 +252,7 @@ def summing(locations: LocationSet, radii_km: Sequence[float]) -> Mapper:
 def finished(
     rows: Iterable[Any], locations: LocationSet, radii_km: Sequence[float]
 ) -> Evaluation:
-    """The evaluation of everything, from the sums of all partitions."""
+    """The evaluation of all trajectories, from the sums of all partitions."""
     counts = np.zeros(4, dtype=np.int64)
     sums = np.zeros(3 * (1 + len(radii_km)))
     for row in rows:
@@ -271,13 +273,13 @@ def finished(
             "there must be at least one trajectory to evaluate, got none",
             code="no_trajectories",
         )
-    answers = [_scores(part, locations) for part in np.split(sums / trajectories, 3)]
+    scores = [_scores(means, locations) for means in np.split(sums / trajectories, 3)]
     radii = tuple(map(float, radii_km))
-    return Evaluation(trajectories, points, locations.diameter_km, radii, *answers)
+    return Evaluation(trajectories, points, locations.diameter_km, radii, *scores)
 
 
-def _paired(batch: pa.RecordBatch) -> tuple[list[int], pa.RecordBatch]:
-    """How many rows lack a report or a trajectory, as counts; the rows that have both."""
+def _pair(batch: pa.RecordBatch) -> tuple[list[int], pa.RecordBatch]:
+    """The numbers of rows without a report and without a trajectory; the rows with both."""
     true, reported = pc.is_valid(batch["true_ids"]), pc.is_valid(batch["reported_ids"])
     counts = [pc.sum(pc.invert(side)).as_py() for side in (reported, true)]
     return [0, 0, *counts], batch.filter(pc.and_(true, reported))
@@ -298,9 +300,9 @@ def _evaluated(
     return evaluate(locations, true, reported, radii_km)
 
 
-def _flat(found: Evaluation) -> Any:
-    answers = found.answers.values()
-    return np.concatenate([[each.error_km, *each.range_query] for each in answers])
+def _means_of(evaluation: Evaluation) -> Any:
+    scores = evaluation.answers.values()
+    return np.concatenate([[one.error_km, *one.range_query] for one in scores])
 
 
 def _scores(means: Any, locations: LocationSet) -> Scores:

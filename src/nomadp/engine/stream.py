@@ -1,9 +1,9 @@
-"""A Parquet file of trajectories in, a Parquet file of reports out, in bounded memory.
+"""Perturb a Parquet file of trajectories into a Parquet file of reports, in bounded memory.
 
-The reports are written in parts, each whole or not at all, and joined at the end in the order
-of their random ids, which says nothing of the order they were drawn in. A job that
-was killed goes on where it stopped. Its key outlives it, so a part that was drawn and lost is
-drawn again the same: nothing is spent twice, and the file is the one an undisturbed run writes.
+Reports are written in parts, each atomically. At the end the parts are joined in the order of
+the random ids, which is independent of the order of the trajectories. A job that was killed can
+resume. Its key survives, so a part that was drawn and lost is drawn again bit for bit: no
+epsilon is used twice, and the result is the file that an uninterrupted run writes.
 """
 
 from collections import deque
@@ -22,7 +22,7 @@ from nomadp.engine.batches import Survey, perturb_batch, survey
 from nomadp.engine.keys import fingerprint
 from nomadp.engine.local import CHUNK, KERNEL_CHUNK, Progress
 from nomadp.engine.unfinished import Unfinished
-from nomadp.engine.workers import assigned, worker_pool
+from nomadp.engine.workers import shared_state, worker_pool
 from nomadp.errors import InvalidArgument, NotPrivateError
 from nomadp.formats.nested_files import NestedFile
 from nomadp.mechanisms import Mechanism
@@ -33,54 +33,55 @@ from nomadp.reports.header import Header
 __all__ = ["Job", "Running", "open_job"]
 
 PIECES_PER_PART = 16
-WAITING_PER_WORKER = 3
-"""Pieces read ahead, so that nobody waits while a part is written."""
+PENDING_PER_WORKER = 3
+"""Pieces submitted ahead, so that workers stay busy while a part is written. More would only
+take memory."""
 
 Piece = tuple[int, pa.RecordBatch]
-"""The number of its part, and rows."""
+"""The index of its part, and its rows."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be perturbed, how, and where the reports go."""
+    """The trajectories to perturb, the mechanism, and the file for the reports."""
 
     mechanism: Mechanism
     source: Path
     target: Path
     randomness: KeyedRandom | None = None
-    """None: a new key, kept beside the target until the job is done."""
+    """None: a new key, which is kept beside the target until the job is done."""
     keep_tids: bool = False
-    """For experiments: reports bear the tids of their trajectories, in the same order."""
+    """For experiments: reports keep the tids and the order of their trajectories."""
     simulated: bool = False
-    """Must be said of what protects nobody: a seed, or a mechanism that is not private."""
+    """Required if nobody is protected: with a seed, or a mechanism that is not private."""
 
     def header(self, path: str) -> Header:
-        """What the reports say about themselves."""
-        found = Header.of(self.mechanism, self.randomness, linked=self.keep_tids, path=path)
-        if not (found.private or self.simulated):
+        """The header of the reports."""
+        header = Header.of(self.mechanism, self.randomness, linked=self.keep_tids, path=path)
+        if not (header.private or self.simulated):
             raise NotPrivateError(
-                "a file of reports for people must come from a private mechanism and secret "
-                "words, and these would not; say simulated=True for an experiment",
+                "reports of people must come from a private mechanism and secret randomness, "
+                "and these would not; set simulated=True for an experiment",
                 code="reports_not_private",
             )
-        return found
+        return header
 
 
 @dataclass(frozen=True)
 class Running:
-    """A job that was surveyed and may draw."""
+    """A job whose input was checked and whose manifest is written, so that it may draw."""
 
     job: Job
     source: NestedFile
     survey: Survey
     randomness: KeyedRandom
     part_rows: tuple[int, ...]
-    """How many reports each part has."""
+    """The number of reports of each part."""
     done: frozenset[int]
     """The parts that an earlier run finished."""
     unfinished: Unfinished
     path: str
-    """Which path draws: the same to the end, whatever is installed meanwhile."""
+    """The code path that draws. It stays the same if the job resumes with other packages."""
 
     @property
     def header(self) -> Header:
@@ -91,13 +92,14 @@ class Running:
         return sum(self.part_rows[k] for k in self.done)
 
     def run(self, *, jobs: int = 1, progress: Progress | None = None) -> None:
-        """Perturb what is left, and put the whole into the target's place."""
+        """Perturb the missing parts, join all parts, and move the result to the target."""
         if jobs < 1:
             raise InvalidArgument(
                 f"jobs must be at least 1, got jobs={jobs}", code="jobs_out_of_range", jobs=jobs
             )
         missing = set(range(len(self.part_rows))) - self.done
-        with closing(self._drawn(missing, jobs)) as drawn:
+        with closing(self._draw(missing, jobs)) as drawn:
+            # Pieces arrive in the order of the file, so each part is one group.
             for part, pieces in groupby(drawn, key=itemgetter(0)):
                 reports = []
                 for _, batch in pieces:
@@ -106,11 +108,12 @@ class Running:
                         progress(batch.num_rows)
                 self.unfinished.write_part(part, reports, len(self.part_rows))
                 pa.default_memory_pool().release_unused()
+        # The parts belong to the file that was hashed; only now was all of it read.
         self.source.check_unchanged()
         self.unfinished.finish(self.part_rows, self.header.to_json())
 
-    def _drawn(self, missing: set[int], jobs: int) -> Generator[Piece, None, None]:
-        """Every missing piece perturbed, in the order of the file."""
+    def _draw(self, missing: set[int], jobs: int) -> Generator[Piece, None, None]:
+        """Perturb all missing pieces, in the order of the file."""
         mechanism = self.job.mechanism
         threads, linked = self.path != REFERENCE, self.job.keep_tids
         pieces = self._pieces(missing, KERNEL_CHUNK if threads else CHUNK)
@@ -118,19 +121,20 @@ class Running:
             for part, piece in pieces:
                 yield part, _perturb(piece, self.path, linked, (mechanism, self.randomness))
             return
-        waiting: deque[tuple[int, Future[Any]]] = deque()
+        # First in, first out, and bounded: order and memory do not depend on the workers.
+        pending: deque[tuple[int, Future[Any]]] = deque()
         with worker_pool(mechanism, self.randomness, jobs, threads=threads) as pool:
             for part, piece in pieces:
                 piece = piece if threads else _compact(piece)
-                waiting.append((part, pool.submit(_perturb, piece, self.path, linked)))
-                if len(waiting) > WAITING_PER_WORKER * jobs:
-                    first, future = waiting.popleft()
+                pending.append((part, pool.submit(_perturb, piece, self.path, linked)))
+                if len(pending) > PENDING_PER_WORKER * jobs:
+                    first, future = pending.popleft()
                     yield first, future.result()
-            for first, future in waiting:
+            for first, future in pending:
                 yield first, future.result()
 
     def _pieces(self, missing: set[int], rows_max: int) -> Iterator[Piece]:
-        """The rows of the missing parts, so many at a time; none crosses a part's end."""
+        """The rows of the missing parts, at most ``rows_max`` of one part at a time."""
         if not missing:
             return
         size = self.part_rows[0]
@@ -150,43 +154,45 @@ def open_job(
     accept: Callable[[Survey], None] | None = None,
     progress: Progress | None = None,
 ) -> Iterator[Running]:
-    """The job begun, or taken up where it was left; nothing is drawn yet.
+    """Start the job, or resume it; nothing is drawn yet.
 
-    ``accept`` may refuse by raising. ``progress`` hears of the look at all trajectories, which
-    a job that is taken up had already.
+    ``accept`` may refuse by raising. ``progress`` follows the survey of all trajectories, which
+    a resumed job does not repeat.
     """
     source = NestedFile(job.source, hours=job.mechanism.timed)
-    wanted = _pinned(job, source)
+    manifest = _manifest_of(job, source)
     with Unfinished(job.target, shuffled=not job.keep_tids) as unfinished:
         if unfinished.is_begun():
-            randomness, found = _taken_up(job, wanted, unfinished)
+            randomness, surveyed = _resume(job, manifest, unfinished)
         else:
-            randomness, found = None, survey(source, job.mechanism.locations, progress)
+            randomness, surveyed = None, survey(source, job.mechanism.locations, progress)
         if accept is not None:
-            accept(found)
+            accept(surveyed)
         if randomness is None:
-            randomness = unfinished.begin(job.randomness)  # from here on bound to the job
-            begun = {**wanted, "survey": asdict(found), "key": fingerprint(randomness)}
-            unfinished.pin(begun)
+            # The key and the manifest are on disk before anything is drawn: whatever a crash
+            # leaves can be drawn again with the same words, and with no others.
+            randomness = unfinished.begin(job.randomness)
+            key = fingerprint(randomness)
+            unfinished.pin({**manifest, "survey": asdict(surveyed), "key": key})
         part_rows = _part_rows(source)
         done = frozenset(unfinished.finished_parts(part_rows))
-        yield Running(
-            job, source, found, randomness, part_rows, done, unfinished, wanted["path"]
-        )
+        path = manifest["path"]
+        yield Running(job, source, surveyed, randomness, part_rows, done, unfinished, path)
 
 
-def _taken_up(
-    job: Job, wanted: Mapping[str, Any], unfinished: Unfinished
+def _resume(
+    job: Job, manifest: Mapping[str, Any], unfinished: Unfinished
 ) -> tuple[KeyedRandom | None, Survey]:
-    """The words and the survey of the job that was begun, if it is this one."""
+    """The random source and the survey of the job that was begun, if it is this job."""
     begun = unfinished.resume()
     randomness = job.randomness or unfinished.kept_randomness()
     key = "" if randomness is None else fingerprint(randomness)
-    unfinished.check_same(begun, {**wanted, "key": key})
+    unfinished.check_same(begun, {**manifest, "key": key})
     return randomness, Survey(**begun["survey"])
 
 
-def _pinned(job: Job, source: NestedFile) -> dict[str, Any]:
+def _manifest_of(job: Job, source: NestedFile) -> dict[str, Any]:
+    """Everything that the reports depend on, except the key."""
     path = path_of(job.mechanism, source.rows)
     header = job.header(path)  # refused now rather than at the end
     return {
@@ -205,15 +211,15 @@ def _part_rows(source: NestedFile) -> tuple[int, ...]:
 
 
 def _compact(piece: pa.RecordBatch) -> pa.RecordBatch:
-    """The rows alone: a slice would take the whole batch along to another process."""
+    """A copy of the rows: pickling a slice would send its whole batch to the other process."""
     return piece.take(pa.array(range(piece.num_rows)))
 
 
 def _perturb(
     piece: pa.RecordBatch,
     path: str,
-    linked: bool,  # noqa: FBT001 - carried to another process as it is
-    who: tuple[Mechanism, RandomSource] | None = None,
+    linked: bool,  # noqa: FBT001 - pickled for another process
+    shared: tuple[Mechanism, RandomSource] | None = None,
 ) -> pa.RecordBatch:
-    mechanism, randomness = who or assigned()
+    mechanism, randomness = shared or shared_state()
     return perturb_batch(mechanism, randomness, piece, path, linked=linked)

@@ -1,7 +1,8 @@
-"""The folder of an unfinished job: its finished parts, its key, and what pins both to the job.
+"""The folder of an unfinished job: its finished parts, its key, and its manifest.
 
-It stands beside the file that is to be written and may be opened by its owner alone. The
-manifest is written last and removed first: a folder without one holds nothing that counts.
+The folder is next to the target, and only its owner may open it. The manifest identifies the
+job that key and parts belong to. It is written last and removed first: in a folder without a
+manifest nothing was drawn, or everything is already in the target, so its content is deleted.
 """
 
 import contextlib
@@ -16,7 +17,7 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nomadp.engine.keys import create_key, key_source, only_mine
+from nomadp.engine.keys import create_key, is_owner_only, key_source
 from nomadp.errors import SchemaError
 from nomadp.formats.atomic import moved_whole, written_whole
 from nomadp.formats.parquet_files import METADATA_KEY
@@ -28,7 +29,8 @@ Manifest = Mapping[str, Any]
 
 PART_KEY = b"nomadp part"
 RANGES_MAX = 256
-"""Ranges of ids in which parts are joined, at most: as many as there are parts."""
+"""Most ranges of ids in which parts are joined. Up to here there are as many as parts, so that
+joining takes about the memory of one part."""
 PINNED = {
     "source": "other trajectories",
     "mechanism": "another mechanism",
@@ -37,11 +39,11 @@ PINNED = {
     "parts": "parts of another size",
     "reports": "another description of its reports",
 }
-"""What must be the same to go on, and what to call it when it is not."""
+"""What must be the same to resume a job, and how an error describes a difference."""
 
 
 class Unfinished:
-    """The folder beside `target`. Entered, it is locked against a second run."""
+    """The folder next to `target`. `begin` and `resume` lock it against a second run."""
 
     def __init__(self, target: Path, *, shuffled: bool) -> None:
         self.target = target
@@ -64,9 +66,10 @@ class Unfinished:
         return self._manifest.exists()
 
     def begin(self, randomness: KeyedRandom | None) -> KeyedRandom:
-        """An empty folder; the words to draw with, of a new key if none are given."""
+        """Create or empty the folder. Returns the random source, by default of a new key."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
-        self._enter()
+        self._lock_private()
+        # Again, now that we hold the lock: another run may have begun since the first look.
         if self.is_begun():
             raise SchemaError(
                 f"{self.folder} was begun by another run; run the command again",
@@ -79,18 +82,18 @@ class Unfinished:
         return key_source(self._key)
 
     def kept_randomness(self) -> KeyedRandom | None:
-        """The words of the key that this folder keeps, if it keeps one."""
+        """The random source of the key in this folder; None if the caller has the key."""
         return key_source(self._key) if self._key.exists() else None
 
     def pin(self, manifest: Manifest) -> None:
-        """From now on this folder belongs to one job."""
+        """Bind the folder to one job. Also flushes the folder, and so the name of the key."""
         content = json.dumps(manifest, indent=2, sort_keys=True).encode()
-        written_whole({self._manifest: lambda part: _create(part, content)})
+        written_whole({self._manifest: lambda part: _write_new(part, content)})
         self._job = sha256(content).hexdigest()
 
     def resume(self) -> Manifest:
-        """Take up the job that was begun here; what it was."""
-        self._enter()
+        """Lock the folder of a job that was begun, and return its manifest."""
+        self._lock_private()
         try:
             content = self._manifest.read_bytes()
             manifest = json.loads(content)
@@ -105,64 +108,72 @@ class Unfinished:
         self._job = sha256(content).hexdigest()
         return manifest
 
-    def check_same(self, begun: Manifest, wanted: Manifest) -> None:
-        """Refuse to go on with another job: its reports would stand among those of this one."""
-        # As JSON: a tuple that was written comes back as a list.
-        wanted = json.loads(json.dumps(wanted))
-        differs = [name for name in PINNED if begun[name] != wanted[name]]
+    def check_same(self, begun: Manifest, expected: Manifest) -> None:
+        """Refuse to resume another job, whose reports would be mixed with those of this one."""
+        # Through JSON, as the manifest was: a tuple comes back as a list.
+        expected = json.loads(json.dumps(expected))
+        differs = [name for name in PINNED if begun[name] != expected[name]]
         if differs:
-            other = [PINNED[name] for name in differs]
+            differences = [PINNED[name] for name in differs]
             raise SchemaError(
-                f"{self.folder} must hold the beginning of this very job, and holds that of "
-                f"one with {' and '.join(other)}; finish that one by its own command, name "
-                "another --out, or remove the folder to begin anew",
+                f"{self.folder} must belong to this job, but belongs to one with "
+                f"{' and '.join(differences)}; finish that job with its own command, name "
+                "another --out, or remove the folder to start again",
                 code="another_job_begun",
                 differs=tuple(differs),
             )
 
     def finished_parts(self, rows: Sequence[int]) -> set[int]:
-        """The parts that are there; ``rows`` says how many reports each must have."""
-        for stray in self.folder.glob(".part-*"):
-            stray.unlink(missing_ok=True)
-        there = {k for k in range(len(rows)) if self._part(k).exists()}
-        for k in there:
-            self._opened(k, rows[k]).close()
-        return there
+        """The indices of finished parts; part k must have ``rows[k]`` reports."""
+        for temporary in self.folder.glob(".part-*"):  # what a killed run was writing
+            temporary.unlink(missing_ok=True)
+        finished = {k for k in range(len(rows)) if self._part(k).exists()}
+        for k in finished:
+            self._open_part(k, rows[k]).close()
+        return finished
 
     def write_part(self, k: int, reports: Sequence[pa.RecordBatch], parts: int) -> None:
-        """Whole or not at all; each row group has the reports of one range of ids."""
+        """Write a part atomically, with one row group for each range of ids."""
         described = {PART_KEY: json.dumps({"job": self._job, "part": k})}
         table = pa.Table.from_batches(reports).replace_schema_metadata(described)
-        groups = _by_id(table, min(parts, RANGES_MAX)) if self._shuffled else [table]
+        # Joining then reads one range of every part at a time, in bounded memory.
+        groups = _split_by_id(table, min(parts, RANGES_MAX)) if self._shuffled else [table]
         written_whole({self._part(k): lambda path: _write(path, groups)})
 
     def finish(self, rows: Sequence[int], metadata: bytes) -> None:
-        """All parts become one file in the target's place; then the folder goes."""
+        """Join all parts into the target, then delete the folder.
+
+        The target appears in one step while key and parts still exist. After a crash before
+        that step the job resumes; after it, only the folder is left to be deleted.
+        """
         joined = self.folder / "joined.parquet"
         written_whole({joined: lambda path: self._join(path, rows, metadata)}, [joined])
         moved_whole(joined, self.target)
         self._clear()
         with contextlib.suppress(OSError):
-            self.folder.rmdir()  # stays if somebody else put something there
+            self.folder.rmdir()  # not empty if somebody else put something there
 
     def _join(self, path: Path, rows: Sequence[int], metadata: bytes) -> None:
-        """Part by part as they were drawn, or of all parts one range of ids at a time."""
+        """Write one range of ids of all parts at a time; without random ids, part by part.
+
+        Ids are uniform, so ranges of equal width are about equally large.
+        """
         parts = range(len(rows))
-        ranges = [[(k, 0)] for k in parts]
+        ranges = [[(k, 0)] for k in parts]  # pairs of a part and a row group in it
         if self._shuffled:
             ranges = [[(k, r) for k in parts] for r in range(min(len(rows), RANGES_MAX))]
-        with self._opened(0, rows[0]) as first:
+        with self._open_part(0, rows[0]) as first:
             schema = first.schema_arrow.with_metadata({METADATA_KEY: metadata})
         with pq.ParquetWriter(path, schema) as writer:
-            for pieces in ranges:
-                tables = [self._read(k, rows[k], group) for k, group in pieces]
+            for groups in ranges:
+                tables = [self._read(k, rows[k], group) for k, group in groups]
                 table = pa.concat_tables(tables).replace_schema_metadata(schema.metadata)
                 table = table.sort_by("tid") if self._shuffled else table
                 writer.write_table(table, max(table.num_rows, 1))
                 pa.default_memory_pool().release_unused()
 
-    def _opened(self, k: int, rows: int) -> Any:
-        """A part, after a look at whose it is and how many reports it has."""
+    def _open_part(self, k: int, rows: int) -> Any:
+        """Open a part, and refuse it if it belongs to another job or has lost reports."""
         try:
             file = pq.ParquetFile(self._part(k), page_checksum_verification=True)
             described = json.loads((file.schema_arrow.metadata or {}).get(PART_KEY, b"0"))
@@ -173,7 +184,7 @@ class Unfinished:
         return file
 
     def _read(self, k: int, rows: int, group: int) -> Any:
-        with self._opened(k, rows) as file:
+        with self._open_part(k, rows) as file:
             try:
                 return file.read_row_group(group)
             except (pa.ArrowException, OSError):
@@ -192,26 +203,28 @@ class Unfinished:
         return self.folder / f"part-{k:06d}.parquet"
 
     def _clear(self) -> None:
-        """The manifest first, the key next: what is left then counts for nothing."""
+        """Delete our files, the manifest first: without it the rest is never used again."""
         ours = [self._manifest, self._key, self.folder / "joined.parquet"]
         for path in (*ours, *self.folder.glob("part-*.parquet"), *self.folder.glob(".part-*")):
             path.unlink(missing_ok=True)
 
-    def _enter(self) -> None:
-        if self.folder.is_symlink() or not only_mine(self.folder):
+    def _lock_private(self) -> None:
+        if self.folder.is_symlink() or not is_owner_only(self.folder):
             raise SchemaError(
                 f"{self.folder} must be a folder that only its owner may open, and is not; "
                 "remove it, or name another --out",
                 code="folder_not_private",
             )
-        self._lock = _locked(self.folder)
+        self._lock = _lock_folder(self.folder)
 
 
-def _locked(folder: Path) -> int | None:
-    """A lock that ends with the process, however that ends."""
+def _lock_folder(folder: Path) -> int | None:
+    """An advisory lock, which the system releases when the process ends, even if killed."""
     try:
         import fcntl
-    except ImportError:  # not POSIX: two runs at once draw the same reports, and one fails
+    except (
+        ImportError
+    ):  # not POSIX: two runs at once draw the same reports, and one of them fails
         return None
     handle = os.open(folder, os.O_RDONLY)
     try:
@@ -222,12 +235,12 @@ def _locked(folder: Path) -> int | None:
             f"{folder} is in use by another run; wait for it, or name another --out",
             code="folder_in_use",
         ) from error
-    except OSError:  # a disk without locks is as good as a system without
+    except OSError:  # a file system without locks: as on a system without them
         pass
     return handle
 
 
-def _create(path: Path, content: bytes) -> None:
+def _write_new(path: Path, content: bytes) -> None:
     with path.open("xb") as file:
         file.write(content)
 
@@ -238,9 +251,9 @@ def _write(path: Path, groups: Sequence[Any]) -> None:
             writer.write_table(group, max(group.num_rows, 1))
 
 
-def _by_id(table: Any, ranges: int) -> list[Any]:
-    """The rows in so many ranges of their ids, which are 128 random bits."""
+def _split_by_id(table: Any, ranges: int) -> list[Any]:
+    """Split rows into equal ranges of their ids, by the first 32 of 128 random bits."""
     ordered = table.sort_by("tid")
-    first = [int(each[:8], 16) * ranges >> 32 for each in ordered["tid"].to_pylist()]
-    ends = [bisect_right(first, r) for r in range(ranges)]
+    index = [int(tid[:8], 16) * ranges >> 32 for tid in ordered["tid"].to_pylist()]
+    ends = [bisect_right(index, r) for r in range(ranges)]
     return [ordered.slice(a, b - a) for a, b in zip([0, *ends], ends, strict=False)]

@@ -1,14 +1,19 @@
-"""Who perturbs: threads on a fast path, whose loops let each other run; else processes.
+"""Pools of workers: threads for fast paths, whose loops release the GIL; else processes.
 
-A worker is given what all its work shares once, when it starts. Processes end at once when the
-work is given up, print nothing then, and never outlive the process that started them.
+A worker receives the state that all its work shares once, when it starts. Processes end at once
+when the work is cancelled, print nothing then, and never outlive the process that started them.
 """
 
 import os
 import signal
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from concurrent.futures import as_completed as finished
+from concurrent.futures import (
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    as_completed,
+)
 from contextlib import contextmanager
 from multiprocessing import parent_process
 from multiprocessing.context import SpawnContext, SpawnProcess
@@ -18,16 +23,16 @@ from typing import Any, TypeVar
 from nomadp.mechanisms import Mechanism
 from nomadp.randomness import RandomSource
 
-__all__ = ["Processes", "assigned", "run_all", "worker_pool"]
+__all__ = ["Processes", "run_all", "shared_state", "worker_pool"]
 
-S = TypeVar("S")
-T = TypeVar("T")
+Shared = TypeVar("Shared")
+Result = TypeVar("Result")
 
-_assigned = local()
+_worker = local()
 
 
-class _Spawning(SpawnContext):
-    """Remembers what it started."""
+class _SpawnContext(SpawnContext):
+    """Remembers the processes that it started, so that they can be killed."""
 
     # Not fork: a copy of a process that has threads (Arrow's, BLAS's) may hang.
 
@@ -40,19 +45,22 @@ class _Spawning(SpawnContext):
 
 
 class Processes(ProcessPoolExecutor):
-    """So many processes, each with ``shared`` as `assigned`; leave it by ``with``."""
+    """A pool of processes in which `shared_state` returns ``shared``. Use it in ``with``."""
 
     def __init__(self, count: int, shared: Any) -> None:
-        self._context = _Spawning()
+        self._context = _SpawnContext()
         super().__init__(
             count, mp_context=self._context, initializer=_start_process, initargs=(shared,)
         )
 
-    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> "Future[T]":
-        with _undisturbed():
+    def submit(
+        self, fn: Callable[..., Result], /, *args: Any, **kwargs: Any
+    ) -> "Future[Result]":
+        with _signals_deferred():
             return super().submit(fn, *args, **kwargs)
 
     def __exit__(self, kind: object, *failure: object) -> None:
+        # After an error or Ctrl-C, waiting for pieces that nobody needs could take minutes.
         if kind is not None:
             for process in self._context.started:
                 if process.pid is not None:  # one whose start failed has none
@@ -68,46 +76,49 @@ class _Threads(ThreadPoolExecutor):
 def worker_pool(
     mechanism: Mechanism, randomness: RandomSource, workers: int, *, threads: bool
 ) -> Executor:
-    """So many workers, each with this mechanism and these words."""
+    """A pool of workers that share this mechanism and this random source."""
     if threads:
-        return _Threads(workers, initializer=_assign, initargs=((mechanism, randomness),))
+        return _Threads(workers, initializer=_set_shared, initargs=((mechanism, randomness),))
     return Processes(workers, (mechanism, randomness))
 
 
 def run_all(
-    shared: S, calls: Sequence[Callable[[S], T]], jobs: int
-) -> Generator[tuple[int, T], None, None]:
-    """Every call's position and result, as they finish; what ``shared`` caches stays warm."""
+    shared: Shared, calls: Sequence[Callable[[Shared], Result]], jobs: int
+) -> Generator[tuple[int, Result], None, None]:
+    """The index and result of each call, in the order in which they finish.
+
+    Each process receives ``shared`` once, so that its caches serve all calls in the process.
+    """
     if min(jobs, len(calls)) <= 1:
         yield from ((k, call(shared)) for k, call in enumerate(calls))
         return
     with Processes(min(jobs, len(calls)), shared) as pool:
-        position = {pool.submit(_call, call): k for k, call in enumerate(calls)}
-        for future in finished(position):
-            yield position[future], future.result()
+        index = {pool.submit(_call, call): k for k, call in enumerate(calls)}
+        for future in as_completed(index):
+            yield index[future], future.result()
 
 
-def assigned() -> Any:
-    """What this worker's work shares."""
-    return _assigned.shared
+def shared_state() -> Any:
+    """The state that this worker received when it started."""
+    return _worker.shared
 
 
-def _call(call: Callable[[Any], T]) -> T:
-    return call(assigned())
+def _call(call: Callable[[Any], Result]) -> Result:
+    return call(shared_state())
 
 
-def _assign(shared: Any) -> None:
-    _assigned.shared = shared
+def _set_shared(shared: Any) -> None:
+    _worker.shared = shared
 
 
 def _start_process(shared: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
-    Thread(target=_leave_with_the_parent, daemon=True).start()
-    _assign(shared)
+    Thread(target=_exit_with_parent, daemon=True).start()
+    _set_shared(shared)
 
 
-def _leave_with_the_parent() -> None:
-    """A killed parent cannot tell its workers to stop: they would wait for work for ever."""
+def _exit_with_parent() -> None:
+    """Exit with the parent: if killed, it cannot stop its workers, which would wait forever."""
     parent = parent_process()
     if parent is not None:
         parent.join()
@@ -115,17 +126,18 @@ def _leave_with_the_parent() -> None:
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Signals wait: half started, a process would be left behind, or print a traceback.
+def _signals_deferred() -> Iterator[None]:
+    """Hold back signals while a process starts: half started, it could be left behind.
 
-    What starts inside never hears Ctrl-C, which a terminal sends to every process.
+    A process that starts in this block inherits a mask that blocks SIGINT. It never sees
+    Ctrl-C, which a terminal sends to every process of the group, and prints no traceback.
     """
     if current_thread() is not main_thread() or not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    heard: list[int] = []
+    received: list[int] = []
     handlers = {
-        number: signal.signal(number, lambda number, frame: heard.append(number))
+        number: signal.signal(number, lambda number, frame: received.append(number))
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         if callable(signal.getsignal(number))
     }
@@ -136,5 +148,5 @@ def _undisturbed() -> Iterator[None]:
         for number, handler in handlers.items():
             signal.signal(number, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        if heard:
-            signal.raise_signal(heard[0])
+        if received:
+            signal.raise_signal(received[0])

@@ -51,7 +51,7 @@ class Decoders:
         radius_km = np.empty(len(locations))
         for read in released_values(self.mechanism, reports):
             points = self.of_values(read.length, read.values, read.law)
-            locations[read.where], radius_km[read.where] = points.locations, points.radius_km
+            locations[read.points], radius_km[read.points] = points.locations, points.radius_km
             if progress is not None:
                 progress(len(read.rows))
         return DecodedPoints(locations, radius_km, self.level)

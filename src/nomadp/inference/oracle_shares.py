@@ -111,7 +111,7 @@ def oracle_trips(
 ) -> OracleShares:
     """The share of trips from each zone to each; pair ``i * len(zones) + j`` is from i to j."""
     pair = label_pairs(oracle, zones)
-    groups = [level[pair] for level in pair_levels(zones.levels(), zones.apart())]
+    groups = [level[pair] for level in pair_levels(zones.levels(), zones.distance_classes())]
     return _shares(oracle, counts_of(oracle, reports), groups, pair, timed=timed)
 
 

@@ -22,7 +22,7 @@ from nomadp.inference.decode import Decoders
 from nomadp.mechanisms import PUBLISHED, Mechanism, kind_of, make_mechanism
 from nomadp.paper.datasets import Catalogue, SetKey, load
 from nomadp.randomness import SeededRandom
-from nomadp.reports.rows import Rows, concatenated
+from nomadp.reports.rows import RawReports, concatenate
 from nomadp.reports.table import AnyReports, reports_as
 from nomadp.sequences import Sequences
 
@@ -134,8 +134,9 @@ def _decoded(catalogue: Catalogue, reports: Setting, several: int) -> list[Seque
     """Estimates from the reports of some repetitions, one after another."""
     first = several * TOGETHER
     drawn = [_reported(catalogue, Cell(reports, first + k)) for k in range(TOGETHER)]
-    rows = concatenated([Rows(one, one.numbers, None, {}) for one in drawn])
-    every = reports_as(drawn[0].header, drawn[0].location_set, rows.rows, numbers=rows.numbers)
+    raw = concatenate([RawReports(one, one.numbers, None, {}) for one in drawn])
+    header, locations = drawn[0].header, drawn[0].location_set
+    every = reports_as(header, locations, raw.sequences, numbers=raw.numbers)
     estimate = Decoders(_build(catalogue, reports), None, LEVEL).decode(every)
     return [
         Sequences(one.offsets, locations, one.names)

@@ -38,7 +38,7 @@ def render(
     }
     kind = "simulated data" if results.catalogue.simulated else "data from files"
     text = {"version": nomadp.__version__, "kind": kind, "amount": amount(results)}
-    return page("nomadp.paper", markup, text, looks=exchanged_css())
+    return page("nomadp.paper", markup, text, extra_style=exchanged_css())
 
 
 def _section(experiment: Experiment, results: Results, drawing: str) -> str:

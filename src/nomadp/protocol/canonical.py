@@ -61,7 +61,7 @@ def parse_object(content: bytes, what: str, most: int) -> dict[str, Any]:
             size=len(content),
         )
     try:
-        value = unique_object(content, parse_float=_refused, parse_constant=float)
+        value = unique_object(content, parse_float=_refuse_number, parse_constant=float)
     except ValueError:
         raise SchemaError(
             f"{what} must be a JSON object with distinct names and without fractions, and is "
@@ -83,7 +83,7 @@ def unique_object(
             content.decode(),
             object_pairs_hook=named_once,
             parse_float=parse_float,
-            parse_constant=parse_constant or _refused,
+            parse_constant=parse_constant or _refuse_number,
         )
     except RecursionError:
         raise SchemaError("values are nested too deeply", code="json_too_deep") from None
@@ -100,7 +100,7 @@ def named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def _refused(text: str) -> Any:
+def _refuse_number(text: str) -> Any:
     raise SchemaError(f"{text} is not an integer", code="json_number_not_whole")
 
 

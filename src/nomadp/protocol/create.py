@@ -23,7 +23,7 @@ from nomadp.zones import Zones, zones_of
 __all__ = ["TaskOptions", "create_task"]
 
 _DAY_S = 86_400
-KEPT_LONGER_DAYS = 30
+RETENTION_DAYS_AFTER_END = 30
 """How long reports are kept after the end of the task, by default."""
 
 
@@ -59,15 +59,15 @@ def create_task(
     epsilon: Any,
     purpose: str,
     end: date | int,
-    **more: Any,
+    **optional: Any,
 ) -> TaskBundle:
     """A task and its files; `TaskOptions` lists the other options.
 
     ``end`` is the last day (UTC) of the task, or, as a number in units of its time precision,
     the first time after it. Raises `TaskRefused` for a task that devices would refuse.
     """
-    _check_given(mechanism, more)
-    options, epsilon_report = TaskOptions(**more), as_epsilon(epsilon)
+    _check_options(mechanism, optional)
+    options, epsilon_report = TaskOptions(**optional), as_epsilon(epsilon)
     facts: dict[str, Any] = {
         "purpose": purpose,
         "mechanism": mechanism,
@@ -90,8 +90,8 @@ def create_task(
     )
 
 
-def _check_given(mechanism: str, more: dict[str, Any]) -> None:
-    if unknown := set(more) - {field.name for field in fields(TaskOptions)}:
+def _check_options(mechanism: str, optional: dict[str, Any]) -> None:
+    if unknown := set(optional) - {field.name for field in fields(TaskOptions)}:
         raise DomainError(
             f"options of a task must be those of TaskOptions, got {', '.join(sorted(unknown))}",
             code="unknown_options",
@@ -153,7 +153,9 @@ def _times(options: TaskOptions, end: date | int) -> dict[str, int]:
     after = _number(end, unit, math.ceil, timedelta(days=1))
     longest = RETENTION_MAX_S // unit
     if options.retention_days is None:
-        retention = min(after - first + math.ceil(KEPT_LONGER_DAYS * _DAY_S / unit), longest)
+        retention = min(
+            after - first + math.ceil(RETENTION_DAYS_AFTER_END * _DAY_S / unit), longest
+        )
     else:
         retention = math.ceil(options.retention_days * _DAY_S / unit)
     return {"time_precision": unit, "start": first, "end": after, "retention": retention}

@@ -29,7 +29,7 @@ _TIMES = {
     "day-part": ", and the part of the day (six hours)",
     "weekday": ", and the day of the week",
 }
-NAMES_MOST = 12
+NAMES_MAX = 12
 """If there are more areas with names of their own, only the first few are listed."""
 WIDTH = 100
 """Characters in a line of the text."""
@@ -133,8 +133,10 @@ class Guarantee:
         if isinstance(mechanism, FrequencyOracle):
             if mechanism.label_count == 1:
                 return "every report contains the true answer: there is only one answer"
-            what = f"{_in_100(mechanism.channel.true_chance)} reports contain the true answer"
-            return f"{what}; nobody can be sure whether yours does"
+            true_share = f"{_in_100(mechanism.channel.true_chance)} reports"
+            return (
+                f"{true_share} contain the true answer; nobody can be sure whether yours does"
+            )
         report_law: Any = mechanism.report_law(self.bundle.report_length)
         law = report_law.channel
         if law.near_count == law.size:
@@ -143,8 +145,8 @@ class Guarantee:
         is_one = law.near_count == 1
         near = f"the public {noun}" if is_one else f"one of the {law.near_count} public {noun}s"
         # One draw names a codeword; each of the near ones has the chance of the heavy weight.
-        what = f"{_in_100(law.near_count * law.extremes[1])} reports name {near} closest to the"
-        return f"{what} true one; nobody can be sure whether yours does"
+        near_share = f"{_in_100(law.near_count * law.extremes[1])} reports name {near}"
+        return f"{near_share} closest to the true one; nobody can be sure whether yours does"
 
     @property
     def adds_up(self) -> str:
@@ -185,10 +187,10 @@ class Guarantee:
     @property
     def seen(self) -> tuple[str, ...]:
         """Who sees what."""
+        n = self.bundle.task.min_batch_size
         analysts = (
-            f"analysts: totals over at least {self.bundle.task.min_batch_size} reports; by "
-            "subtracting totals, they may isolate single reports, and the guarantee holds for "
-            "those, too"
+            f"analysts: totals over at least {n} report{'' if n == 1 else 's'}; by subtracting "
+            "totals, they may isolate single reports, and the guarantee holds for those, too"
         )
         return *_SEEN, analysts, _UNSEEN
 
@@ -258,8 +260,8 @@ def _areas(zones: Zones) -> str:
     if kind == "h3":
         return f"{len(zones)} hexagons (H3, resolution {number})"
     names = zones.names
-    if len(names) > NAMES_MOST:
-        return f"{', '.join(names[: NAMES_MOST - 2])} and {len(names) - NAMES_MOST + 2} more"
+    if len(names) > NAMES_MAX:
+        return f"{', '.join(names[: NAMES_MAX - 2])} and {len(names) - NAMES_MAX + 2} more"
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 

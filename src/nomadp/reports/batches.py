@@ -1,7 +1,7 @@
-"""Reports as Arrow batches, one row to a report: `tid`, the list `location_ids`, and the rest.
+"""Reports as Arrow batches with one row per report: `tid`, `location_ids` and optional columns.
 
-A report that cannot be read is counted and left out: it came from anybody. This module imports
-Arrow, which is slow, so only what needs it imports this module.
+Anybody may have sent a report, so unreadable ones are left out and counted. Importing Arrow is
+slow; therefore other modules import this one inside functions.
 """
 
 import json
@@ -22,53 +22,54 @@ from nomadp.reports.rows import (
     NOTHING,
     UNKNOWN_PLACE,
     VALUES,
-    Public,
-    Rows,
+    Domain,
+    RawReports,
+    drop_unreadable,
     nested_column,
-    readable,
-    transcript_of,
+    parse_transcript,
 )
 from nomadp.sequences import Sequences
 
-__all__ = ["Columns", "batch_of", "columns_of", "is_numbered", "rows_of"]
+__all__ = ["ReportColumns", "batch_of", "columns_of", "is_numbered", "raw_reports_of"]
 
 VALUE_SCHEMA = pa.schema([("tid", pa.string()), (VALUES, pa.list_(pa.int64()))])
 NUMBER = pa.field("number", pa.int64())
-TEXT = pa.field("transcript", pa.string())
+TRANSCRIPT = pa.field("transcript", pa.string())
 
 
 def is_numbered(mechanism: Mechanism) -> bool:
-    """Whether each of its reports is one number, which then has a column."""
+    """Whether a report is a single number (ATLAS), which has a column of its own."""
     law = mechanism.report_law(1)
     return law is not None and law.whole
 
 
 def batch_of(
-    rows: Sequences,
+    sequences: Sequences,
     locations: LocationSet | None,
     numbers: Ints | None = None,
     transcripts: Sequence[tuple[int, ...]] | None = None,
 ) -> pa.RecordBatch:
-    """One row to a report, in their order; without locations they are numbers."""
+    """One row per report, in order. ``locations`` is None for the values of an oracle."""
     if locations is None:
-        kind, values = VALUE_SCHEMA, pa.array(rows.locations, pa.int64())
+        kind, values = VALUE_SCHEMA, pa.array(sequences.locations, pa.int64())
     else:
-        rows.check_size(len(locations))
-        kind, values = TRAJECTORY_SCHEMA, ids_of(locations).take(pa.array(rows.locations))
-    offsets = pa.array(rows.offsets, pa.int32())  # more than 2^31 points are refused
+        sequences.check_size(len(locations))
+        ids = ids_of(locations)
+        kind, values = TRAJECTORY_SCHEMA, ids.take(pa.array(sequences.locations))
+    offsets = pa.array(sequences.offsets, pa.int32())  # more than 2^31 points are refused
     lists = pa.ListArray.from_arrays(offsets, values)
-    columns = [pa.array(rows.names, pa.string()), lists]
+    columns = [pa.array(sequences.names, pa.string()), lists]
     batch = pa.RecordBatch.from_arrays(columns, schema=kind)
     if numbers is not None:
         batch = batch.append_column(NUMBER, pa.array(numbers, pa.int64()))
     if transcripts is not None:
-        said = [json.dumps(each) for each in transcripts]
-        batch = batch.append_column(TEXT, pa.array(said, pa.string()))
+        texts = [json.dumps(transcript) for transcript in transcripts]
+        batch = batch.append_column(TRANSCRIPT, pa.array(texts, pa.string()))
     return batch
 
 
-class Columns(NamedTuple):
-    """Readable reports as bare columns: what counting looks at."""
+class ReportColumns(NamedTuple):
+    """Readable reports as columns, without transcripts: all that counting needs."""
 
     tid: Any
     offsets: Ints
@@ -77,52 +78,54 @@ class Columns(NamedTuple):
     refused: Mapping[str, int]
 
     @classmethod
-    def of(cls, found: Rows) -> "Columns":
-        """Of reports that were read, at a loss of what they said besides."""
-        rows = found.rows
+    def of(cls, raw: RawReports) -> "ReportColumns":
+        rows = raw.sequences
         tid = pa.array(rows.names, pa.string())
-        return cls(tid, rows.offsets, rows.locations, found.numbers, found.refused)
+        return cls(tid, rows.offsets, rows.locations, raw.numbers, raw.refused)
 
 
-def columns_of(batch: pa.RecordBatch, public: Public) -> Columns:
-    """The reports of a batch that can be read, in its order; transcripts are passed over."""
-    batch, empty = _there(batch, public)
-    offsets, items = flat(batch[nested_column(public)])
-    found = _found(items, public)
-    numbers, wrong = _numbers(batch)
+def columns_of(batch: pa.RecordBatch, domain: Domain) -> ReportColumns:
+    """The readable reports of a batch in order, without their transcripts."""
+    batch, empty = _nonempty_rows(batch, domain)
+    offsets, items = flat(batch[nested_column(domain)])
+    indices = _domain_indices(items, domain)
+    numbers, unreadable = _number_column(batch)
     tid, refused = as_text("tid", batch["tid"]), {NOTHING: empty} if empty else {}
     if len(tid):
-        wrong[UNKNOWN_PLACE] = np.minimum.reduceat(found, offsets[:-1]) < 0
-    bad = np.zeros(len(tid), dtype=bool)
-    for reason, mask in wrong.items():
-        if count := int(np.count_nonzero(mask & ~bad)):
+        unreadable[UNKNOWN_PLACE] = np.minimum.reduceat(indices, offsets[:-1]) < 0
+    dropped = np.zeros(len(tid), dtype=bool)
+    for reason, mask in unreadable.items():
+        if count := int(np.count_nonzero(mask & ~dropped)):
             refused[reason] = count
-        bad |= mask
-    if bad.any():
-        rows = readable(Sequences(offsets, found, ("",) * len(tid)), numbers, None, wrong)
-        offsets, found, numbers = rows.rows.offsets, rows.rows.locations, rows.numbers
-        tid = tid.filter(pa.array(~bad))
-    return Columns(tid, offsets, found, numbers, refused)
+        dropped |= mask
+    if dropped.any():
+        # The ids stay in Arrow, so that counting creates no Python string per report.
+        sequences = Sequences(offsets, indices, ("",) * len(tid))
+        raw = drop_unreadable(sequences, numbers, None, unreadable)
+        offsets, indices = raw.sequences.offsets, raw.sequences.locations
+        numbers, tid = raw.numbers, tid.filter(pa.array(~dropped))
+    return ReportColumns(tid, offsets, indices, numbers, refused)
 
 
-def rows_of(batch: pa.RecordBatch, public: Public) -> Rows:
-    """The reports of a batch that can be read, in its order."""
-    batch, empty = _there(batch, public)
-    offsets, items = flat(batch[nested_column(public)])
-    found = _found(items, public)
+def raw_reports_of(batch: pa.RecordBatch, domain: Domain) -> RawReports:
+    """The readable reports of a batch in order."""
+    batch, empty = _nonempty_rows(batch, domain)
+    offsets, items = flat(batch[nested_column(domain)])
+    indices = _domain_indices(items, domain)
     names = tuple(as_text("tid", batch["tid"]).to_pylist())
-    numbers, bad = _numbers(batch)
-    said = None
+    numbers, unreadable = _number_column(batch)
+    transcripts = None
     if "transcript" in batch.schema.names:
-        said = [transcript_of(text) for text in batch["transcript"].to_pylist()]
-    rows = readable(Sequences(offsets, found, names), numbers, said, bad)
-    refused = {**rows.refused, NOTHING: empty} if empty else rows.refused
-    return rows._replace(refused=refused)
+        transcripts = [parse_transcript(text) for text in batch["transcript"].to_pylist()]
+    sequences = Sequences(offsets, indices, names)
+    raw = drop_unreadable(sequences, numbers, transcripts, unreadable)
+    refused = {**raw.refused, NOTHING: empty} if empty else raw.refused
+    return raw._replace(refused=refused)
 
 
-def _there(batch: pa.RecordBatch, public: Public) -> tuple[pa.RecordBatch, int]:
-    """The rows that have an id and report something, and how many have not."""
-    column = nested_column(public)
+def _nonempty_rows(batch: pa.RecordBatch, domain: Domain) -> tuple[pa.RecordBatch, int]:
+    """The rows that have an id and at least one entry, and the number of the others."""
+    column = nested_column(domain)
     for name in ("tid", column):
         if batch.schema.names.count(name) != 1:
             raise SchemaError(
@@ -137,15 +140,15 @@ def _there(batch: pa.RecordBatch, public: Public) -> tuple[pa.RecordBatch, int]:
             column=column,
             expected="lists",
         )
-    there = pc.and_(pc.is_valid(batch["tid"]), pc.greater(pc.list_value_length(lists), 0))
-    there = pc.fill_null(there, fill_value=False)
-    empty = batch.num_rows - int(pc.sum(there).as_py() or 0)
-    return (batch.filter(there) if empty else batch), empty
+    nonempty = pc.and_(pc.is_valid(batch["tid"]), pc.greater(pc.list_value_length(lists), 0))
+    nonempty = pc.fill_null(nonempty, fill_value=False)
+    empty = batch.num_rows - int(pc.sum(nonempty).as_py() or 0)
+    return (batch.filter(nonempty) if empty else batch), empty
 
 
-def _found(items: Any, public: Public) -> Ints:
-    """Each as an index or a value; -1 where it is none."""
-    if isinstance(public, int):
+def _domain_indices(items: Any, domain: Domain) -> Ints:
+    """The location index or value of each entry; -1 if it is outside the domain."""
+    if isinstance(domain, int):
         if not pa.types.is_integer(items.type):
             raise SchemaError(
                 f"{VALUES} must be lists of whole numbers, got {items.type}",
@@ -153,16 +156,17 @@ def _found(items: Any, public: Public) -> Ints:
                 column=VALUES,
                 expected="lists of whole numbers",
             )
-        inside = pc.and_(pc.greater_equal(items, 0), pc.less(items, public))
+        inside = pc.and_(pc.greater_equal(items, 0), pc.less(items, domain))
         values = pc.fill_null(pc.if_else(inside, items, None).cast(pa.int64()), -1)
         return np.asarray(values.to_numpy(zero_copy_only=False))
     items = as_text("location_ids", items)
-    known = ids_of(public).cast(items.type)
-    found = pc.index_in(items, value_set=known, skip_nulls=True)
-    return np.asarray(pc.fill_null(found, -1).to_numpy(), dtype=np.int64)
+    known = ids_of(domain).cast(items.type)
+    indices = pc.index_in(items, value_set=known, skip_nulls=True)
+    return np.asarray(pc.fill_null(indices, -1).to_numpy(), dtype=np.int64)
 
 
-def _numbers(batch: pa.RecordBatch) -> tuple[Ints | None, dict[str, Any]]:
+def _number_column(batch: pa.RecordBatch) -> tuple[Ints | None, dict[str, Any]]:
+    """The numbers, if there is a column of them, and the mask of missing ones."""
     if "number" not in batch.schema.names:
         return None, {}
     column = batch["number"]

@@ -26,11 +26,11 @@ __all__ = [
     "COLUMNS",
     "IMPOSSIBLE",
     "Counts",
-    "Values",
+    "ReleasedValues",
     "check_decodable",
-    "check_readable",
+    "check_countable",
     "counts_of",
-    "possible",
+    "drop_impossible",
     "released_values",
 ]
 
@@ -44,25 +44,26 @@ Cell = tuple[str, int, int]
 """The identity of a mechanism, a length, and a value released under that law."""
 
 
-class Values(NamedTuple):
+class ReleasedValues(NamedTuple):
     """The reports of one length."""
 
     length: int
     law: ReportLaw
     rows: Ints
     """Indices of the reports."""
-    where: Ints
+    points: Ints
     """Indices of their points, (reports, length)."""
     values: Ints
     """The released values: one for each report, or (reports, length)."""
 
     @property
-    def wrong(self) -> Any:
-        """Which of these reports no trajectory can produce."""
+    def impossible(self) -> Any:
+        """Which of these reports no trajectory can produce, (reports,)."""
         return (self.values < 0).reshape(len(self.rows), -1).any(axis=1)
 
 
-def check_readable(mechanism: Mechanism) -> None:
+def check_countable(mechanism: Mechanism) -> None:
+    """Refuse mechanisms whose reports have no law that could be inverted."""
     if mechanism.report_law(1) is None:
         raise DomainError(
             "the mechanism must be atlas, a frequency oracle or one that perturbs each point "
@@ -81,46 +82,46 @@ def check_decodable(mechanism: Mechanism) -> None:
             code="frequency_oracle_unsupported",
             mechanism=mechanism.name,
         )
-    check_readable(mechanism)
+    check_countable(mechanism)
 
 
 def released_values(
     mechanism: Mechanism, reports: AnyReports, *, strict: bool = True
-) -> Iterator[Values]:
+) -> Iterator[ReleasedValues]:
     """The released values of all reports, by length.
 
     An impossible report is refused, or marked by -1 if not ``strict``.
     """
-    check_readable(mechanism)
+    check_countable(mechanism)
     reports.header.check_made_by(mechanism)
     for length, rows in by_length(reports):
-        where = reports.offsets[rows][:, None] + np.arange(length)
+        points = reports.offsets[rows][:, None] + np.arange(length)
         numbers = None if reports.numbers is None else reports.numbers[rows]
         try:
             law: Any = mechanism.report_law(length)
-            values = law.values(reports.locations[where], numbers)
-        except DomainError:  # a length that is never reported
+            values = law.values(reports.locations[points], numbers)
+        except DomainError:  # the mechanism never reports this length
             if strict:
                 raise
             law, values = None, np.full(len(rows), -1)
-        wrong = int(np.count_nonzero(values < 0))
-        if wrong and strict:
+        impossible = int(np.count_nonzero(values < 0))
+        if impossible and strict:
             raise DomainError(
-                f"every report must be possible under {mechanism.name}, got {wrong} of length "
-                f"{length} that are not; check the mechanism and its options",
+                f"every report must be possible under {mechanism.name}, got {impossible} of "
+                f"length {length} that are not; check the mechanism and its options",
                 code="impossible_reports",
-                reports=wrong,
+                reports=impossible,
                 length=length,
             )
-        yield Values(length, law, rows, where, values)
+        yield ReleasedValues(length, law, rows, points, values)
 
 
-def possible(mechanism: Mechanism, reports: AnyReports) -> AnyReports:
+def drop_impossible(mechanism: Mechanism, reports: AnyReports) -> AnyReports:
     """The reports without impossible ones, which are counted as refused."""
-    bad = np.zeros(len(reports), dtype=bool)
-    for read in released_values(mechanism, reports, strict=False):
-        bad[read.rows] = read.wrong
-    return reports.without(bad, IMPOSSIBLE)
+    impossible = np.zeros(len(reports), dtype=bool)
+    for released in released_values(mechanism, reports, strict=False):
+        impossible[released.rows] = released.impossible
+    return reports.without(impossible, IMPOSSIBLE)
 
 
 @dataclass(frozen=True)
@@ -147,11 +148,12 @@ class Counts:
         """Count the reports that the mechanism can have made; others count as refused."""
         law, refused = mechanism.identity, reports.n_refused
         cells: dict[Cell, int] = {}
-        for read in released_values(mechanism, reports, strict=False):
-            refused += int(np.count_nonzero(read.wrong))
-            values, counts = np.unique(read.values[~read.wrong], return_counts=True)
+        for released in released_values(mechanism, reports, strict=False):
+            refused += int(np.count_nonzero(released.impossible))
+            values = released.values[~released.impossible]
+            values, counts = np.unique(values, return_counts=True)
             for value, count in zip(values.tolist(), counts.tolist(), strict=True):
-                cells[law, read.length, value] = count
+                cells[law, released.length, value] = count
         if refused:
             cells[law, REFUSED, 0] = refused
         return cls(cells)
@@ -173,12 +175,13 @@ class Counts:
 
     def lengths(self, mechanism: Mechanism) -> dict[int, int]:
         """Number of reports of one mechanism, by length."""
-        found = {}
-        for length, _, often in self.by_length(mechanism):
+        reports = {}
+        for length, _, counts in self.by_length(mechanism):
             law = mechanism.report_law(length)
-            values = 1 if law is not None and law.whole else length
-            found[length] = int(often.sum()) // values
-        return found
+            # A report adds one value if it is one (ATLAS), else one for each of its points.
+            values_per_report = 1 if law is not None and law.whole else length
+            reports[length] = int(counts.sum()) // values_per_report
+        return reports
 
     def only(self, mechanism: Mechanism) -> "Counts":
         """The counts of one mechanism."""
@@ -195,12 +198,12 @@ class Counts:
 
     def by_length(self, mechanism: Mechanism) -> Iterator[tuple[int, Ints, Ints]]:
         """Sorted distinct values of one law and how often each occurs, by length."""
-        found: dict[int, list[tuple[int, int]]] = {}
+        pairs: dict[int, list[tuple[int, int]]] = {}
         for (law, length, value), count in self.cells.items():
             if law == mechanism.identity and length != REFUSED:
-                found.setdefault(length, []).append((value, count))
-        for length in sorted(found):
-            values, counts = np.array(sorted(found[length]), dtype=np.int64).T
+                pairs.setdefault(length, []).append((value, count))
+        for length in sorted(pairs):
+            values, counts = np.array(sorted(pairs[length]), dtype=np.int64).T
             yield length, values, counts
 
     def to_arrow(self) -> "pa.RecordBatch":
@@ -209,12 +212,12 @@ class Counts:
 
         rows = ((*cell, count) for cell, count in self.cells.items())
         named = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
-        kinds = [(name, pa.string() if name == "law" else pa.int64()) for name in COLUMNS]
-        return pa.RecordBatch.from_pylist(named, schema=pa.schema(kinds))
+        types = [(name, pa.string() if name == "law" else pa.int64()) for name in COLUMNS]
+        return pa.RecordBatch.from_pylist(named, schema=pa.schema(types))
 
     @classmethod
     def from_arrow(cls, table: "pa.Table | pa.RecordBatch") -> "Counts":
-        """From the columns law, length, value, count; rows of one cell are summed."""
+        """From the columns law, length, value and count; rows of one cell are summed."""
         if missing := set(COLUMNS) - set(table.schema.names):
             raise SchemaError(
                 f"counts must have the columns {', '.join(sorted(missing))}",
@@ -231,29 +234,30 @@ class Counts:
 def counts_of(mechanism: Mechanism, evidence: AnyReports | Counts) -> Counts:
     """The counts of this mechanism, counted now if necessary; refused if there are none."""
     if isinstance(evidence, Counts):
-        check_readable(mechanism)
-        found = evidence.only(mechanism)
-        if evidence.cells and not found.cells:
+        check_countable(mechanism)
+        counts = evidence.only(mechanism)
+        if evidence.cells and not counts.cells:
             raise DomainError(
-                "counts must be of the mechanism that is queried, and are of others; count the "
-                f"reports that {mechanism.name} at epsilon {mechanism.epsilon} made",
+                "counts must be of the mechanism that is queried, got counts of others; count "
+                f"the reports that {mechanism.name} at epsilon {mechanism.epsilon} made",
                 code="counts_of_another_mechanism",
                 mechanism=mechanism.name,
             )
-        _check_possible(mechanism, found)
-        return found
+        _check_possible(mechanism, counts)
+        return counts
     return Counts.of(mechanism, evidence)
 
 
 def _check_possible(mechanism: Mechanism, counts: Counts) -> None:
-    """Refuse values that the mechanism never reports: counts may come from elsewhere."""
-    for length, values, often in counts.by_length(mechanism):
+    """Refuse values that the mechanism never reports: counts may come from anywhere."""
+    for length, values, count in counts.by_length(mechanism):
         law: Any = mechanism.report_law(max(length, 1))
         size = mechanism.report_size if mechanism.is_oracle else len(law.channel.outputs)
-        if length < 1 or values[0] < 0 or values[-1] >= size or often.min() < 1:
+        if length < 1 or values[0] < 0 or values[-1] >= size or count.min() < 1:
             raise DomainError(
-                f"counts must be of what {mechanism.name} at epsilon {mechanism.epsilon} "
-                f"reports, and some of length {length} are not; count the reports again",
+                f"counts must be of values that {mechanism.name} at epsilon "
+                f"{mechanism.epsilon} reports, got others of length {length}; count the "
+                "reports again",
                 code="impossible_counts",
                 length=length,
             )

@@ -1,7 +1,7 @@
-"""Files of reports: CSV, Parquet, or a folder of Parquet as a cluster writes it.
+"""Files of reports: CSV, Parquet, or a folder of Parquet files as a cluster writes it.
 
-Parquet has one row to a report and its header inside; that of a CSV file, which has one row to
-a point, stands beside it as `FILE.meta.json`, that of a folder in it as `_nomadp.json`.
+Parquet has one row per report, and the header in its metadata. CSV has one row per point, and
+the header in a second file, `FILE.meta.json`. In a folder the header is `_nomadp.json`.
 """
 
 import json
@@ -25,16 +25,16 @@ from nomadp.formats.location_files import point_columns
 from nomadp.formats.measured_file import AnyPath
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism, kind_of
-from nomadp.reports.counts import possible
-from nomadp.reports.header import BYTES_MAX, Header, check_locations, parsed
-from nomadp.reports.point_rows import MORE, VALUE, rows_by_point
+from nomadp.reports.counts import drop_impossible
+from nomadp.reports.header import BYTES_MAX, Header, check_locations, parse_metadata
+from nomadp.reports.point_rows import OPTIONAL, VALUE, reports_by_point
 from nomadp.reports.rows import (
     VALUES,
-    Public,
-    Rows,
-    concatenated,
+    Domain,
+    RawReports,
+    concatenate,
+    drop_repeated_ids,
     nested_column,
-    unique,
 )
 from nomadp.reports.table import AnyReports, Reports, reports_as
 
@@ -42,26 +42,26 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
-    "ABOUT",
+    "HEADER_NAME",
     "header_of",
     "is_read_whole",
     "parts_of",
     "read_reports",
-    "read_rows",
+    "read_raw_reports",
     "write_reports",
     "write_simulated",
 ]
 
-ABOUT = "_nomadp.json"
-"""The header of a folder; readers of Parquet pass over names like this."""
+HEADER_NAME = "_nomadp.json"
+"""The header of a folder. Readers of Parquet ignore names that begin with an underscore."""
 
 
 def write_reports(path: AnyPath, reports: AnyReports, *, overwrite: bool = False) -> None:
-    """Write `Reports` to CSV or Parquet, atomically; simulated reports are refused.
+    """Write `Reports` and their header to a CSV or Parquet file, atomically.
 
-    The end of ``path`` says which; how ``reports`` were made is written with them. Raises
-    `NotPrivateError` for `SimulatedReports`, and `OutputError` for a file that is there, unless
-    it may be replaced (``overwrite``): drawing again what was in it costs epsilon again.
+    The suffix of ``path`` chooses the format. Raises `NotPrivateError` for `SimulatedReports`,
+    and `OutputError` if the file exists, unless ``overwrite`` is set: lost reports can only be
+    replaced by drawing again, which uses epsilon again.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
@@ -70,8 +70,8 @@ def write_reports(path: AnyPath, reports: AnyReports, *, overwrite: bool = False
     """
     if not isinstance(reports, Reports):
         raise NotPrivateError(
-            "only Reports are written for people, drawn by a private mechanism with secret "
-            f"words, got {type(reports).__name__}; write experiments with write_simulated",
+            "reports of people must be Reports, drawn by a private mechanism with secret "
+            f"randomness, got {type(reports).__name__}; use write_simulated for experiments",
             code="reports_not_private",
             type=type(reports).__name__,
         )
@@ -79,9 +79,9 @@ def write_reports(path: AnyPath, reports: AnyReports, *, overwrite: bool = False
 
 
 def write_simulated(path: AnyPath, reports: AnyReports, *, overwrite: bool = False) -> None:
-    """Write any ``reports`` to ``path``, for experiments; the header says what they are.
+    """Write any ``reports`` to ``path``, for experiments; the header says that they are.
 
-    What is there may be somebody's reports, so it is replaced only on ``overwrite``, too.
+    An existing file is replaced only with ``overwrite``: it may contain reports of people.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
@@ -99,11 +99,11 @@ def read_reports(
 ) -> AnyReports:
     """Read the reports of a file or folder; unreadable reports are left out and counted.
 
-    They are `Reports` or `SimulatedReports`, as their header says. Where there is none, they
-    are taken to be ``made_by`` a mechanism, and simulated. ``path`` is CSV, Parquet or a folder
-    of Parquet, or a frame of pandas, polars, DuckDB or whatever streams to Arrow, ``locations``
-    the set they were made with. Raises `SchemaError` for a file or a
-    header of another shape, `DomainError` for another set.
+    The header decides between `Reports` and `SimulatedReports`. Without a header they are
+    simulated reports ``made_by`` this mechanism. ``path`` is CSV, Parquet, a folder of Parquet,
+    or a data frame of pandas, polars, DuckDB or another library that exports Arrow streams.
+    ``locations`` is the set that they were made with. Raises `SchemaError` if the file or its
+    header has another shape, and `DomainError` for another location set.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=10)
@@ -112,29 +112,28 @@ def read_reports(
     >>> nomadp.read_reports("reports.csv", city.locations)
     Reports(10 of exp at epsilon 4)
     """
-    found = _found(path)
-    about = _header_bytes(found)
-    if about is not None:
-        with _named(found):
-            header = Header.from_json(about)
+    source = _frame_or_path(path)
+    content = _header_bytes(source)
+    if content is not None:
+        with _naming_file(source):
+            header = Header.from_json(content)
             check_locations(header.location_set_sha256, locations)
     elif made_by is not None:
         header = Header.made_by(made_by)
     else:
         raise SchemaError(
-            f"{found} must say how its reports were made, and does not; name their mechanism "
-            "and epsilon",
+            f"{source} must have a header that says how its reports were made, got none; name "
+            "their mechanism and epsilon",
             code="header_missing",
         )
-    asked = _question(header, locations, made_by)
-    if asked is None:
-        return reports_as(header, locations, **_rows(found, locations)._asdict())
-    size = asked.report_size
-    read = _rows(found, size)._asdict()
-    return possible(asked, reports_as(header, locations, **read, entry_size=size))
+    oracle = _oracle_for(header, locations, made_by)
+    size = None if oracle is None else oracle.report_size
+    raw = _read_raw(source, locations if size is None else size)
+    reports = reports_as(header, locations, **raw._asdict(), entry_size=size)
+    return reports if oracle is None else drop_impossible(oracle, reports)
 
 
-def _question(
+def _oracle_for(
     header: Header, locations: LocationSet, made_by: Mechanism | None
 ) -> Mechanism | None:
     """The frequency oracle that made the reports; None if they contain locations."""
@@ -143,69 +142,71 @@ def _question(
     try:
         if not kind_of(header.mechanism).is_oracle:
             return None
-    except DomainError:  # of a package that is not here: it has no questions
+    except DomainError:  # a mechanism of a package that is not installed: no oracle of ours
         return None
     return header.mechanism_for(locations)
 
 
 def header_of(path: Source) -> Header | None:
-    """The header of a file, folder or frame: how its reports were made."""
-    found = _found(path)
-    about = _header_bytes(found)
-    with _named(found):
-        return None if about is None else Header.from_json(about)
+    """The header of a file, folder or frame, if it has one."""
+    source = _frame_or_path(path)
+    content = _header_bytes(source)
+    with _naming_file(source):
+        return None if content is None else Header.from_json(content)
 
 
 def is_read_whole(path: AnyPath) -> bool:
-    """Whether a file is no Parquet, and so has no pieces to be read one at a time."""
-    found = Path(path)
-    return not found.is_dir() and not is_parquet(found)
+    """Whether a file cannot be read in batches: it is neither Parquet nor a folder of it."""
+    path = Path(path)
+    return not path.is_dir() and not is_parquet(path)
 
 
-def read_rows(path: AnyPath, locations: LocationSet) -> tuple[Rows, Mapping[str, Any]]:
-    """Reported or estimated locations, and what their file says of them, if anything."""
-    found = Path(path)
-    about = _header_bytes(found)
-    with _named(found):
-        said = {} if about is None else parsed(about)
-        if said:
-            check_locations(said.get("location_set_sha256"), locations)
-    return _rows(found, locations), said
+def read_raw_reports(
+    path: AnyPath, locations: LocationSet
+) -> tuple[RawReports, Mapping[str, Any]]:
+    """Reported or estimated locations, and the metadata of their file (empty if none)."""
+    path = Path(path)
+    content = _header_bytes(path)
+    with _naming_file(path):
+        metadata = {} if content is None else parse_metadata(content)
+        if metadata:
+            check_locations(metadata.get("location_set_sha256"), locations)
+    return _read_raw(path, locations), metadata
 
 
 @contextmanager
-def _named(path: Path | Frame) -> Iterator[None]:
-    """A refusal of a header says in which file."""
+def _naming_file(path: Path | Frame) -> Iterator[None]:
+    """Put the name of the file in front of an error about its header."""
     try:
         yield
     except NomadpError as error:
         raise type(error)(f"{path}: {error}", **vars(error)) from None
 
 
-def _write(found: Path, reports: AnyReports, *, overwrite: bool) -> None:
-    if not overwrite and os.path.lexists(found):
+def _write(path: Path, reports: AnyReports, *, overwrite: bool) -> None:
+    if not overwrite and os.path.lexists(path):
         raise OutputError(
-            f"{found} must be a new file, and is there; name another, or say overwrite=True "
-            "to replace it",
+            f"{path} must be a new file, but exists; name another, or set overwrite=True to "
+            "replace it",
             code="output_exists",
         )
-    about = reports.header.to_json()
-    if is_parquet(found):
-        written_whole({found: lambda part: _write_parquet(part, reports, about)}, [found])
+    header = reports.header.to_json()
+    if is_parquet(path):
+        written_whole({path: lambda part: _write_parquet(part, reports, header)}, [path])
         return
-    write_described(found, _by_point(reports), about)
+    write_described(path, _point_columns(reports), header)
 
 
-def _write_parquet(part: Path, reports: AnyReports, about: bytes) -> None:
+def _write_parquet(part: Path, reports: AnyReports, header: bytes) -> None:
     from nomadp.formats.parquet_files import write_parquet  # slow to import: Arrow
     from nomadp.reports.batches import batch_of
 
-    world = reports.location_set if reports.entry_size is None else None
-    batch = batch_of(reports, world, reports.numbers, reports.transcripts)
-    write_parquet(part, {name: batch[name] for name in batch.schema.names}, about)
+    locations = reports.location_set if reports.entry_size is None else None
+    batch = batch_of(reports, locations, reports.numbers, reports.transcripts)
+    write_parquet(part, {name: batch[name] for name in batch.schema.names}, header)
 
 
-def _by_point(reports: AnyReports) -> dict[str, Any]:
+def _point_columns(reports: AnyReports) -> dict[str, Any]:
     row = reports.owner
     if reports.entry_size is not None:
         names = [reports.names[k] for k in row]
@@ -214,51 +215,51 @@ def _by_point(reports: AnyReports) -> dict[str, Any]:
     if reports.numbers is not None:
         column["number"] = reports.numbers[row]
     if reports.transcripts is not None:
-        said = [json.dumps(each) for each in reports.transcripts]
-        column["transcript"] = [said[k] for k in row]
+        texts = [json.dumps(transcript) for transcript in reports.transcripts]
+        column["transcript"] = [texts[k] for k in row]
     return column
 
 
-def _found(source: Source) -> Path | Frame:
+def _frame_or_path(source: Source) -> Path | Frame:
     frame = framed(source)
     return Path(source) if frame is None else frame  # type: ignore[arg-type]
 
 
-def _rows(path: Path | Frame, public: Public) -> Rows:
-    nested = nested_column(public)
+def _read_raw(path: Path | Frame, domain: Domain) -> RawReports:
+    nested = nested_column(domain)
     if isinstance(path, Frame) or path.is_dir() or is_parquet(path):
         tables = [_table(file) for file in parts_of(path)]
         if all(nested in table.schema.names for table in tables):
-            from nomadp.reports.batches import rows_of
+            from nomadp.reports.batches import raw_reports_of
 
-            batches = (each for t in tables for each in t.combine_chunks().to_batches())
-            pieces = [rows_of(batch, public) for batch in batches]
+            batches = (one for t in tables for one in t.combine_chunks().to_batches())
+            pieces = [raw_reports_of(batch, domain) for batch in batches]
         else:
-            pieces = [rows_by_point(file, public) for file in parts_of(path)]
+            pieces = [reports_by_point(file, domain) for file in parts_of(path)]
     else:
-        pieces = [rows_by_point(path, public)]
-    found = unique(concatenated(pieces))
-    if not len(found.rows):
-        over = f"{public} values" if isinstance(public, int) else len(public)
-        left_out = sum(found.refused.values())
-        what = (
+        pieces = [reports_by_point(path, domain)]
+    raw = drop_repeated_ids(concatenate(pieces))
+    if not len(raw.sequences):
+        size = f"{domain} values" if isinstance(domain, int) else len(domain)
+        left_out = sum(raw.refused.values())
+        problem = (
             f"all {left_out} were left out; use the location file that belongs to them"
             if left_out
             else "holds none"
         )
         raise DomainError(
-            f"{path} must hold reports over the location set of {over}, and {what}",
+            f"{path} must hold reports over the location set of {size}, and {problem}",
             code="no_reports",
             left_out=left_out,
         )
-    return found
+    return raw
 
 
 def parts_of(path: Path | Frame) -> list[Any]:
-    """The files that a path stands for: itself, or those of a folder as a cluster writes it."""
+    """The path itself, or the Parquet files of a folder that a cluster wrote."""
     if isinstance(path, Frame) or not path.is_dir():
         return [path]
-    parts = sorted(each for each in path.glob("*.parquet") if each.name[0] not in "._")
+    parts = sorted(file for file in path.glob("*.parquet") if file.name[0] not in "._")
     if not parts:
         raise SchemaError(
             f"{path} must hold Parquet files of reports, and holds none",
@@ -277,19 +278,20 @@ def _table(path: Path | Frame) -> "pa.Table":
 
     try:
         with pq.ParquetFile(path) as file:
-            wanted = {"tid", "location_ids", VALUES, *MORE}
-            names = [name for name in file.schema_arrow.names if name in wanted]
+            columns = {"tid", "location_ids", VALUES, *OPTIONAL}
+            names = [name for name in file.schema_arrow.names if name in columns]
             return whole_table(path, file, names)
     except (pa.ArrowException, OSError) as error:
         reason = getattr(error, "strerror", None) or "is damaged or not one"
+    # Raised outside the handler: Arrow's error may quote the file.
     raise SchemaError(f"{path} must be a Parquet file, and {reason}", code="not_parquet")
 
 
 def _header_bytes(path: Path | Frame) -> bytes | None:
-    """What a file or folder says about itself, as it stands there."""
+    """The unparsed header of a file, folder or frame; at most one byte more than allowed."""
     if isinstance(path, Frame):
-        found: bytes | None = (path.table.schema.metadata or {}).get(b"nomadp")
-        return found
+        content: bytes | None = (path.table.schema.metadata or {}).get(b"nomadp")
+        return content
     if not path.is_dir():
         check_readable(path)
         if is_parquet(path):
@@ -297,10 +299,10 @@ def _header_bytes(path: Path | Frame) -> bytes | None:
 
             return read_metadata(path)
     try:
-        about = path / ABOUT if path.is_dir() else beside(path)
-        if not about.exists():
+        header = path / HEADER_NAME if path.is_dir() else beside(path)
+        if not header.exists():
             return None
-        with about.open("rb") as file:
+        with header.open("rb") as file:
             return file.read(BYTES_MAX + 1)
     except (OSError, ValueError):
         pass

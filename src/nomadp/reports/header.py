@@ -1,7 +1,7 @@
 """The header of reports: how they were made.
 
-Whoever sends reports wrote their header: it is untrusted. What is read is bounded and typed,
-and refused in one sentence before anything is built from it.
+The sender of reports writes their header, so it is untrusted. Its size, fields and types are
+checked before anything is built from it, and an error names the first thing that is wrong.
 """
 
 import json
@@ -27,18 +27,18 @@ from nomadp.mechanisms.base import MOST
 from nomadp.protocol.canonical import named_once
 from nomadp.randomness import KeyedRandom, RandomSource, SystemRandom
 
-__all__ = ["FORMAT", "Header", "check_locations", "parsed"]
+__all__ = ["FORMAT", "Header", "check_locations", "parse_metadata"]
 
 FORMAT = 1
-"""Of header and columns; 0 stands for files from before there was a number."""
+"""Version of header and columns. 0 means a file from before there were versions."""
 BYTES_MAX = 65_536
 TEXT_MAX = 256
 OPTIONS_MAX = 64
 
 SYSTEM, KEYED, SIMULATED, UNKNOWN = "system", "keyed", "simulated", "unknown"
-_WORDS = {SYSTEM: SYSTEM, KEYED: KEYED, SIMULATED: SIMULATED, UNKNOWN: UNKNOWN}
-_WORDS |= {"seeded": SIMULATED}  # its name in format 0
-_KINDS: dict[str, type] = {
+_SOURCE_KINDS = {SYSTEM: SYSTEM, KEYED: KEYED, SIMULATED: SIMULATED, UNKNOWN: UNKNOWN}
+_SOURCE_KINDS |= {"seeded": SIMULATED}  # the name in format 0
+_TYPES: dict[str, type] = {
     "mechanism": str,
     "mechanism_version": int,
     "epsilon": str,
@@ -50,8 +50,8 @@ _KINDS: dict[str, type] = {
     "params": dict,
     "path": str,
 }
-_WHERE_ABSENT: dict[str, Any] = {"linked": True, "params": {}, "path": ""}
-_FIELDS = {name: name for name in _KINDS} | {
+_DEFAULTS: dict[str, Any] = {"linked": True, "params": {}, "path": ""}
+_ATTRIBUTES = {name: name for name in _TYPES} | {
     "mechanism_version": "version",
     "rng": "randomness",
 }
@@ -71,7 +71,7 @@ class Header:
     private: bool
     nomadp_version: str
     params: Mapping[str, Any] = field(default_factory=dict)
-    """The options as plain values; pinned codebooks by their hash."""
+    """The options as plain values; pinned codebooks are named by their hash."""
     linked: bool = True
     """Whether ids are the tids of trajectories; otherwise they are random."""
     path: str = ""
@@ -86,8 +86,10 @@ class Header:
         linked: bool = False,
         path: str = "",
     ) -> "Header":
-        """For reports drawn here; ``None`` stands for fresh randomness of the system."""
-        return cls.made_by(mechanism, randomness=_source(randomness), linked=linked, path=path)
+        """The header of reports drawn here. ``None`` means fresh randomness from the system."""
+        return cls.made_by(
+            mechanism, randomness=_source_kind(randomness), linked=linked, path=path
+        )
 
     @classmethod
     def made_by(
@@ -98,7 +100,7 @@ class Header:
         linked: bool = True,
         path: str = "",
     ) -> "Header":
-        """For reports of this mechanism, wherever they come from."""
+        """The header of reports of this mechanism from anywhere. By default not private."""
         return cls(
             mechanism.name,
             mechanism.version,
@@ -114,31 +116,32 @@ class Header:
 
     @classmethod
     def from_json(cls, content: bytes) -> "Header":
-        """What a file says; refused unless it is of a form and size that can be read."""
-        said = parsed(content)
-        if "level" in said:
+        """Parse an untrusted header."""
+        given = parse_metadata(content)
+        if "level" in given:
             raise SchemaError(
                 "these must be reports, got estimates that were decoded already",
                 code="estimates_not_reports",
             )
-        _check_format(said)
-        said = {**_WHERE_ABSENT, **said}
-        missing = [key for key in _KINDS if key not in said]
+        _check_format(given)
+        given = {**_DEFAULTS, **given}
+        missing = [key for key in _TYPES if key not in given]
         if missing:
             raise SchemaError(
                 f"reports must say how they were made; missing: {', '.join(missing)}",
                 code="header_incomplete",
                 missing=tuple(missing),
             )
-        read = {key: _typed(key, said[key], kind) for key, kind in _KINDS.items()}
-        _check_values(read)
-        read["rng"] = _WORDS[read["rng"]]
-        read["private"] &= read["rng"] in (SYSTEM, KEYED)
-        return cls(**{_FIELDS[key]: value for key, value in read.items()})
+        values = {key: _typed(key, given[key], kind) for key, kind in _TYPES.items()}
+        _check_values(values)
+        values["rng"] = _SOURCE_KINDS[values["rng"]]
+        # A sender may claim less than the random source allows, never more.
+        values["private"] &= values["rng"] in (SYSTEM, KEYED)
+        return cls(**{_ATTRIBUTES[key]: value for key, value in values.items()})
 
     def as_dict(self) -> dict[str, Any]:
-        said = {key: getattr(self, name) for key, name in _FIELDS.items()}
-        return {**said, "format": FORMAT, "params": dict(self.params)}
+        values = {key: getattr(self, name) for key, name in _ATTRIBUTES.items()}
+        return {**values, "format": FORMAT, "params": dict(self.params)}
 
     def to_json(self) -> bytes:
         return json.dumps(self.as_dict(), indent=2, sort_keys=True).encode()
@@ -153,55 +156,60 @@ class Header:
         if pinned is not None:
             options["pinned"] = pinned
         try:
-            made = make_mechanism(self.mechanism, locations, self.epsilon, **options)
+            mechanism = make_mechanism(self.mechanism, locations, self.epsilon, **options)
         except (InvalidArgument, WrongType):
-            made = None
-        except NomadpError:
+            mechanism = None
+        except NomadpError:  # before ValueError, which many of ours derive from
             raise
-        except (TypeError, ValueError, ArithmeticError):  # of a mechanism of another package
-            made = None
-        if made is None or not _of_its_kinds(made, options):
+        except (TypeError, ValueError, ArithmeticError):  # by a mechanism of another package
+            mechanism = None
+        if mechanism is None or not _has_its_types(mechanism, options):
             raise SchemaError(
-                f"the options of {self.mechanism} must be of its kinds, and a header says "
-                "others",
+                f"the options of {self.mechanism} must have the names and types that it "
+                "defines, got a header with others",
                 code="options_invalid",
                 mechanism=self.mechanism,
             )
-        self.check_made_by(made)
-        return made
+        self.check_made_by(mechanism)
+        return mechanism
 
     def check_made_by(self, mechanism: Mechanism) -> None:
         """Refuse reports of another law: decoding them would give wrong results."""
-        here = {"mechanism": mechanism.name, "mechanism_version": mechanism.version}
-        here |= {"epsilon": str(mechanism.epsilon)}
-        there: dict[str, Any] = {"mechanism": self.mechanism, "mechanism_version": self.version}
-        there |= {"epsilon": str(as_epsilon(self.epsilon))}
+        actual = {"mechanism": mechanism.name, "mechanism_version": mechanism.version}
+        actual |= {"epsilon": str(mechanism.epsilon)}
+        claimed: dict[str, Any] = {"mechanism": self.mechanism}
+        claimed |= {"mechanism_version": self.version}
+        claimed |= {"epsilon": str(as_epsilon(self.epsilon))}
         if self.params:  # hand-made headers of format 0 may leave them out
-            here, there = mechanism.get_params() | here, dict(self.params) | there
-        different = [key for key in sorted({*here, *there}) if here.get(key) != there.get(key)]
-        if different:
-            said = (f"{key}={there.get(key)} and not {here.get(key)}" for key in different)
+            actual, claimed = mechanism.get_params() | actual, dict(self.params) | claimed
+        keys = sorted({*actual, *claimed})
+        differs = [key for key in keys if actual.get(key) != claimed.get(key)]
+        if differs:
+            claims = (f"{key}={claimed.get(key)} and not {actual.get(key)}" for key in differs)
             raise DomainError(
                 "reports must be decoded with the mechanism that made them, and their header "
-                f"says {'; '.join(said)}",
+                f"says {'; '.join(claims)}",
                 code="reports_of_another_mechanism",
-                differs=tuple(different),
+                differs=tuple(differs),
             )
         check_locations(self.location_set_sha256, mechanism.locations)
 
     def _check_pinned(self, pinned: PinnedCodebooks | None) -> None:
-        made_with, given = self.params.get("pinned"), pinned and pinned.sha256
-        if made_with != given:
-            pinning = f"sha256={made_with}; name its file with --codebook"
+        expected, given = self.params.get("pinned"), pinned and pinned.sha256
+        if expected != given:
+            codebook = f"sha256={expected}; name its file with --codebook"
             raise DomainError(
                 "reports must be read with the codebook they were made with, "
-                f"{pinning if made_with else 'a built one'}{f', got {given}' if given else ''}",
+                f"{codebook if expected else 'a built one'}{f', got {given}' if given else ''}",
                 code="reports_of_another_codebook",
             )
 
 
-def _source(randomness: RandomSource | None) -> str:
-    """Somebody else's source is unknown, whatever it says: its words may be a constant."""
+def _source_kind(randomness: RandomSource | None) -> str:
+    """The kind of a random source.
+
+    A class of another package is unknown, whatever it claims: it could return a constant.
+    """
     if randomness is None or type(randomness) is SystemRandom:
         return SYSTEM
     if randomness.simulated:
@@ -213,10 +221,11 @@ def _source(randomness: RandomSource | None) -> str:
     return KEYED if is_ours else UNKNOWN
 
 
-def _of_its_kinds(mechanism: Mechanism, options: Mapping[str, Any]) -> bool:
-    """Whether only those options are decimals that may be."""
-    may_be = {each.name for each in fields(mechanism) if "float" in str(each.type)}
-    return all(name in may_be for name, value in options.items() if isinstance(value, float))
+def _has_its_types(mechanism: Mechanism, options: Mapping[str, Any]) -> bool:
+    """Whether every float among the options belongs to a field that may be a float."""
+    may_be_float = {each.name for each in fields(mechanism) if "float" in str(each.type)}
+    floats = {name for name, value in options.items() if isinstance(value, float)}
+    return floats <= may_be_float
 
 
 def check_locations(claimed: Any, locations: LocationSet) -> None:
@@ -231,7 +240,7 @@ def check_locations(claimed: Any, locations: LocationSet) -> None:
         )
 
 
-def parsed(content: bytes) -> dict[str, Any]:
+def parse_metadata(content: bytes) -> dict[str, Any]:
     """A JSON object of bounded size, without repeated names."""
     if len(content) > BYTES_MAX:
         raise SchemaError(
@@ -241,70 +250,74 @@ def parsed(content: bytes) -> dict[str, Any]:
             most=BYTES_MAX,
         )
     try:
-        said = json.loads(content, object_pairs_hook=named_once, parse_constant=_refused)
+        metadata = json.loads(
+            content, object_pairs_hook=named_once, parse_constant=_refuse_constant
+        )
     except (ValueError, RecursionError):
-        said = None
-    if not isinstance(said, dict):
+        metadata = None
+    if not isinstance(metadata, dict):
         raise SchemaError(
             "the metadata of reports must be a readable JSON object, and is not",
             code="metadata_unreadable",
         )
-    return said
+    return metadata
 
 
-def _refused(text: str) -> None:
+def _refuse_constant(text: str) -> None:
+    """Python's JSON parser accepts NaN and Infinity, which are not JSON."""
     raise InvalidArgument(f"{text} is no number", code="number_not_finite")
 
 
-def _check_format(said: Mapping[str, Any]) -> None:
-    number = _typed("format", said.get("format", 0), int)
+def _check_format(given: Mapping[str, Any]) -> None:
+    number = _typed("format", given.get("format", 0), int)
     if number not in (0, FORMAT):
         raise SchemaError(
             f"reports must be of format {FORMAT} or older, got {number}; use a newer nomadp",
             code="format_unsupported",
             format=number,
         )
-    known = {"format", *_KINDS}
-    if number and (strange := len(set(said) - known)):
+    known = {"format", *_TYPES}
+    if number and (unknown := len(set(given) - known)):
         raise SchemaError(
-            f"a header of format {number} has no names but {', '.join(sorted(known))}, got "
-            f"{strange} others",
+            f"a header of format {number} must have no names but {', '.join(sorted(known))}, "
+            f"got {unknown} others",
             code="unknown_header_fields",
-            unknown=strange,
+            unknown=unknown,
         )
 
 
 def _typed(name: str, value: Any, kind: type) -> Any:
     if type(value) is not kind or (isinstance(value, str) and len(value) > TEXT_MAX):
-        wanted = {str: f"text of up to {TEXT_MAX} characters", int: "a whole number"}
-        wanted |= {bool: "true or false", dict: "an object"}
+        expected = {str: f"text of up to {TEXT_MAX} characters", int: "a whole number"}
+        expected |= {bool: "true or false", dict: "an object"}
         raise SchemaError(
-            f"{name} of a header must be {wanted[kind]}, and is not",
+            f"{name} of a header must be {expected[kind]}, and is not",
             code="header_field_wrong_type",
             field=name,
         )
     return value
 
 
-def _check_values(read: Mapping[str, Any]) -> None:
+def _check_values(values: Mapping[str, Any]) -> None:
     rules = {
-        "mechanism_version": 1 <= read["mechanism_version"] <= MOST,
-        "epsilon": _EPSILON.fullmatch(read["epsilon"]) is not None,
-        "location_set_sha256": re.fullmatch("[0-9a-f]{64}", read["location_set_sha256"]),
-        "rng": read["rng"] in _WORDS,
-        "params": len(read["params"]) <= OPTIONS_MAX
-        and read["params"].get("epsilon", read["epsilon"]) == read["epsilon"],
+        "mechanism_version": 1 <= values["mechanism_version"] <= MOST,
+        "epsilon": _EPSILON.fullmatch(values["epsilon"]) is not None,
+        "location_set_sha256": re.fullmatch("[0-9a-f]{64}", values["location_set_sha256"]),
+        "rng": values["rng"] in _SOURCE_KINDS,
+        "params": len(values["params"]) <= OPTIONS_MAX
+        and values["params"].get("epsilon", values["epsilon"]) == values["epsilon"],
     }
-    wrong = [key for key, holds in rules.items() if not holds]
-    wrong += [key for key, value in read["params"].items() if not _is_option(key, value)]
-    if wrong:
+    invalid = [key for key, holds in rules.items() if not holds]
+    invalid += [key for key, value in values["params"].items() if not _is_option(key, value)]
+    if invalid:
+        # The names are a sender's too: a few, cut short.
+        shown = tuple(key[:32] for key in invalid[:3])
         raise SchemaError(
-            "a header must say what a mechanism can be, and is out of range in "
-            f"{', '.join(key[:32] for key in wrong[:3])}",
+            f"a header must describe a possible mechanism, but {', '.join(shown)} cannot be",
             code="header_field_out_of_range",
-            fields=tuple(key[:32] for key in wrong[:3]),
+            fields=shown,
         )
-    as_epsilon(read["epsilon"])
+    as_epsilon(values["epsilon"])
 
 
 def _is_option(key: str, value: Any) -> bool:

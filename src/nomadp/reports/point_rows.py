@@ -9,56 +9,64 @@ import numpy as np
 from nomadp.formats.arrow_objects import Frame
 from nomadp.formats.columns import Kind, Table, Text
 from nomadp.formats.files import columns_or_refusal, read_table
-from nomadp.reports.rows import AMBIGUOUS, NO_NUMBER, Public, Rows, readable, transcript_of
+from nomadp.reports.rows import (
+    AMBIGUOUS,
+    NO_NUMBER,
+    Domain,
+    RawReports,
+    drop_unreadable,
+    parse_transcript,
+)
 from nomadp.sequences import Sequences
 
-__all__ = ["MORE", "VALUE", "rows_by_point"]
+__all__ = ["OPTIONAL", "VALUE", "reports_by_point"]
 
-POINTS = {"tid": Kind.TEXT, "seq": Kind.WHOLE, "location_id": Kind.TEXT}
+LOCATIONS_BY_ROW = {"tid": Kind.TEXT, "seq": Kind.WHOLE, "location_id": Kind.TEXT}
 VALUE = "value"
-ENTRIES = {"tid": Kind.TEXT, "seq": Kind.WHOLE, VALUE: Kind.WHOLE}
-MORE = {"number": Kind.WHOLE, "transcript": Kind.TEXT}
+VALUES_BY_ROW = {"tid": Kind.TEXT, "seq": Kind.WHOLE, VALUE: Kind.WHOLE}
+OPTIONAL = {"number": Kind.WHOLE, "transcript": Kind.TEXT}
 
 
-def rows_by_point(path: Path | Frame, public: Public) -> Rows:
-    """From one row to a point, in any order."""
-    needed = ENTRIES if isinstance(public, int) else POINTS
+def reports_by_point(path: Path | Frame, domain: Domain) -> RawReports:
+    """Read reports whose points are rows of a table, in any order."""
+    needed = VALUES_BY_ROW if isinstance(domain, int) else LOCATIONS_BY_ROW
     table = read_table(path, lambda header: _columns(path, header, needed))
     tid: Text = table.column["tid"]
     seq = table.column["seq"]
     order = np.lexsort((seq, tid.codes))
     offsets = np.concatenate([[0], np.cumsum(np.bincount(tid.codes))])
-    index = _entries(table, public)
-    rows = Sequences(offsets, index[order], tid.values)
-    again = np.diff(seq[order], prepend=-1) == 0
-    again[offsets[:-1]] = False
-    bad = {AMBIGUOUS: np.add.reduceat(again, offsets[:-1]) > 0}
-    numbers = said = None
+    index = _entries(table, domain)
+    sequences = Sequences(offsets, index[order], tid.values)
+    first = offsets[:-1]  # the first row of each report
+    repeated = np.diff(seq[order], prepend=-1) == 0
+    repeated[first] = False
+    unreadable = {AMBIGUOUS: np.add.reduceat(repeated, first) > 0}
+    numbers = transcripts = None
     if "number" in table.column:
-        each = table.column["number"][order]
-        numbers = each[offsets[:-1]]
-        bad[NO_NUMBER] = (
-            np.add.reduceat(each != np.repeat(numbers, rows.lengths), offsets[:-1]) > 0
-        )
+        # A report's number stands in each of its rows, and must be the same in all of them.
+        number = table.column["number"][order]
+        numbers = number[first]
+        differs = number != np.repeat(numbers, sequences.lengths)
+        unreadable[NO_NUMBER] = np.add.reduceat(differs, first) > 0
     if "transcript" in table.column:
         text: Text = table.column["transcript"]
-        read = [transcript_of(value) for value in text.values]
-        said = [read[code] for code in text.codes[order][offsets[:-1]]]
-    return readable(rows, numbers, said, bad)
+        distinct = [parse_transcript(value) for value in text.values]
+        transcripts = [distinct[code] for code in text.codes[order][first]]
+    return drop_unreadable(sequences, numbers, transcripts, unreadable)
 
 
-def _entries(table: Table, public: Public) -> Any:
-    """What each row reports, as an index or a value; -1 where it is none."""
-    if isinstance(public, int):
+def _entries(table: Table, domain: Domain) -> Any:
+    """The location index or value of each row; -1 if it is outside the domain."""
+    if isinstance(domain, int):
         value = table.column[VALUE]
-        return np.where((value >= 0) & (value < public), value, -1)
+        return np.where((value >= 0) & (value < domain), value, -1)
     place: Text = table.column["location_id"]
-    index, known = public.find_known(place.values)
+    index, known = domain.find_known(place.values)
     return np.where(known, index, -1)[place.codes]
 
 
 def _columns(
     path: Path | Frame, header: Sequence[str], needed: Mapping[str, Kind]
 ) -> Mapping[str, Kind]:
-    more = {name: kind for name, kind in MORE.items() if name in header}
-    return columns_or_refusal(path, header, {**needed, **more})
+    optional = {name: kind for name, kind in OPTIONAL.items() if name in header}
+    return columns_or_refusal(path, header, {**needed, **optional})

@@ -1,7 +1,7 @@
-"""Reports as they were found somewhere, before anybody says how they were made.
+"""Raw reports: the rows of a file or table before they are combined with a header.
 
-They came from anybody. One that cannot be read is counted and left out, and is no veto for the
-others.
+Anybody may have sent them. An unreadable report is left out and counted by its reason. It never
+stops the others from being read, or one sender could make a whole file useless.
 """
 
 import json
@@ -19,20 +19,20 @@ from nomadp.sequences import Sequences
 
 __all__ = [
     "VALUES",
-    "Public",
-    "Rows",
-    "concatenated",
+    "Domain",
+    "RawReports",
+    "concatenate",
     "nested_column",
-    "public_of",
-    "readable",
-    "transcript_of",
-    "unique",
+    "domain_of",
+    "drop_unreadable",
+    "parse_transcript",
+    "drop_repeated_ids",
 ]
 
 VALUES = "values"
-"""The column of what is reported, where that is no locations."""
-Public = LocationSet | int
-"""What is reported of: locations, or whole numbers below a public one."""
+"""The column of reported values, for frequency oracles: these do not report locations."""
+Domain = LocationSet | int
+"""The public output domain: locations, or the whole numbers below this one."""
 
 UNKNOWN_PLACE = "a location or value is not in the set"
 NOTHING = "they are empty"
@@ -46,83 +46,91 @@ Mask = NDArray[np.bool_]
 Transcripts = tuple[tuple[int, ...], ...]
 
 
-class Rows(NamedTuple):
-    """Readable reports, and how many were not, by reason."""
+class RawReports(NamedTuple):
+    """Readable reports without a header, and the number of unreadable ones by reason."""
 
-    rows: Sequences
+    sequences: Sequences
     numbers: Ints | None
     transcripts: Transcripts | None
     refused: Mapping[str, int]
 
 
-def public_of(mechanism: Mechanism) -> Public:
-    """What this mechanism's reports are made of."""
+def domain_of(mechanism: Mechanism) -> Domain:
+    """The output domain of this mechanism."""
     return mechanism.report_size if mechanism.is_oracle else mechanism.locations
 
 
-def nested_column(public: Public) -> str:
-    """Where a table of one row to a report has what it reports, as lists."""
-    return VALUES if isinstance(public, int) else "location_ids"
+def nested_column(domain: Domain) -> str:
+    """The list column that a table with one row per report must have."""
+    return VALUES if isinstance(domain, int) else "location_ids"
 
 
-def readable(
-    rows: Sequences,
+def drop_unreadable(
+    sequences: Sequences,
     numbers: Ints | None,
     transcripts: Sequence[tuple[int, ...] | None] | None,
-    bad: Mapping[str, Mask],
-) -> Rows:
-    """Those that nothing is wrong with; a location of -1 is unknown, a transcript None, too."""
-    wrong = dict(bad)
-    if len(rows):
-        wrong[UNKNOWN_PLACE] = np.minimum.reduceat(rows.locations, rows.offsets[:-1]) < 0
+    unreadable: Mapping[str, Mask],
+) -> RawReports:
+    """Leave out reports that one of the masks marks, with an entry of -1 or a transcript None.
+
+    A report with several defects is counted once, under the first reason.
+    """
+    masks = dict(unreadable)
+    if len(sequences):
+        lowest = np.minimum.reduceat(sequences.locations, sequences.offsets[:-1])
+        masks[UNKNOWN_PLACE] = lowest < 0
     if transcripts is not None:
-        wrong[NO_TRANSCRIPT] = np.array([each is None for each in transcripts], dtype=bool)
-    out, refused = np.zeros(len(rows), dtype=bool), Counter[str]()
-    for reason, mask in wrong.items():
-        refused[reason] = int(np.count_nonzero(mask & ~out))
-        out |= mask
-    kept = np.flatnonzero(~out)
-    said = None if transcripts is None else tuple(transcripts[k] or () for k in kept.tolist())
-    counted = {reason: count for reason, count in refused.items() if count}
-    return Rows(rows.select(kept), None if numbers is None else numbers[kept], said, counted)
+        masks[NO_TRANSCRIPT] = np.array([one is None for one in transcripts], dtype=bool)
+    dropped, refused = np.zeros(len(sequences), dtype=bool), dict[str, int]()
+    for reason, mask in masks.items():
+        if count := int(np.count_nonzero(mask & ~dropped)):
+            refused[reason] = count
+        dropped |= mask
+    rows = np.flatnonzero(~dropped)
+    if transcripts is not None:
+        transcripts = tuple(transcripts[row] or () for row in rows.tolist())
+    if numbers is not None:
+        numbers = numbers[rows]
+    return RawReports(sequences.select(rows), numbers, transcripts, refused)
 
 
-def unique(found: Rows) -> Rows:
-    """Of several reports under one id the first: the others may be copies of it."""
+def drop_repeated_ids(raw: RawReports) -> RawReports:
+    """Keep the first report of each id: the others may be copies of it."""
     seen: set[str] = set()
-    again = np.zeros(len(found.rows), dtype=bool)
-    for k, name in enumerate(found.rows.names):
-        again[k] = name in seen
+    repeated = np.zeros(len(raw.sequences), dtype=bool)
+    for row, name in enumerate(raw.sequences.names):
+        repeated[row] = name in seen
         seen.add(name)
-    left = readable(found.rows, found.numbers, found.transcripts, {SAME_ID: again})
-    return left._replace(refused=dict(Counter(found.refused) + Counter(left.refused)))
+    first = drop_unreadable(raw.sequences, raw.numbers, raw.transcripts, {SAME_ID: repeated})
+    return first._replace(refused=dict(Counter(raw.refused) + Counter(first.refused)))
 
 
-def concatenated(pieces: Sequence[Rows]) -> Rows:
-    """One after the other, with the columns that all of them have."""
-    rows = [each.rows for each in pieces]
-    lengths = np.concatenate([np.zeros(0, dtype=np.int64), *(each.lengths for each in rows)])
-    locations = [np.zeros(0, dtype=np.int64), *(each.locations for each in rows)]
-    names = tuple(name for each in rows for name in each.names)
+def concatenate(pieces: Sequence[RawReports]) -> RawReports:
+    """All pieces in order, with those optional columns that every piece has."""
+    parts = [piece.sequences for piece in pieces]
+    lengths = np.concatenate([np.zeros(0, dtype=np.int64), *(part.lengths for part in parts)])
+    locations = [np.zeros(0, dtype=np.int64), *(part.locations for part in parts)]
+    names = tuple(name for part in parts for name in part.names)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    numbers = [each.numbers for each in pieces if each.numbers is not None]
-    said = [each.transcripts for each in pieces if each.transcripts is not None]
-    return Rows(
+    numbers = [piece.numbers for piece in pieces if piece.numbers is not None]
+    transcripts = [piece.transcripts for piece in pieces if piece.transcripts is not None]
+    return RawReports(
         Sequences(offsets, np.concatenate(locations), names),
         np.concatenate(numbers) if pieces and len(numbers) == len(pieces) else None,
-        sum(said, ()) if pieces and len(said) == len(pieces) else None,
-        dict(sum((Counter(each.refused) for each in pieces), Counter())),
+        sum(transcripts, ()) if pieces and len(transcripts) == len(pieces) else None,
+        dict(sum((Counter(piece.refused) for piece in pieces), Counter())),
     )
 
 
-def transcript_of(text: Any) -> tuple[int, ...] | None:
-    """The numbers in a text, None if there is anything else in it."""
+def parse_transcript(text: Any) -> tuple[int, ...] | None:
+    """The whole numbers of a JSON list; None for any other text."""
     if not isinstance(text, str) or len(text) > TRANSCRIPT_MAX:
         return None
     try:
-        found = json.loads(text)
+        numbers = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(found, list) or not all(type(each) is int for each in found):
+    # type() and not isinstance(): true and false are instances of int.
+    if not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
         return None
-    return tuple(found)
+    return tuple(numbers)

@@ -1,8 +1,9 @@
 """Collected reports, and simulated reports for experiments.
 
-`Reports` are what people may send and somebody may keep. `SimulatedReports` have the same
-columns and can be decoded and evaluated, but their randomness can be repeated, or their
-mechanism is not private, or nobody knows: nothing that stores or sends reports takes them.
+Only `Reports` may be sent and stored. `SimulatedReports` have the same columns and can be
+decoded and evaluated, but they protect nobody: others could repeat their randomness, or their
+mechanism is not private, or neither is known. Nothing that stores or sends reports accepts
+them. Neither class derives from the other, so `isinstance` cannot confuse them.
 """
 
 from collections.abc import Mapping
@@ -19,7 +20,14 @@ from nomadp.randomness import RandomSource
 from nomadp.reports.header import Header, check_locations
 from nomadp.sequences import Sequences
 
-__all__ = ["AnyReports", "Reports", "SimulatedReports", "report_ids", "reports_as", "shuffled"]
+__all__ = [
+    "AnyReports",
+    "Reports",
+    "SimulatedReports",
+    "report_ids",
+    "reports_as",
+    "order_of_ids",
+]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -80,15 +88,17 @@ class AnyReports(Sequences):
         return replace(self.select(np.flatnonzero(~bad)), refused=refused)
 
     def __repr__(self) -> str:
-        made = f"{self.header.mechanism} at epsilon {self.header.epsilon}"
-        return f"{type(self).__name__}({len(self)} of {made})"
+        mechanism = f"{self.header.mechanism} at epsilon {self.header.epsilon}"
+        return f"{type(self).__name__}({len(self)} of {mechanism})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, AnyReports):
             return NotImplemented
-        one, two = (None if r.numbers is None else r.numbers.tolist() for r in (self, other))
-        same = (self.header, self.transcripts, one) == (other.header, other.transcripts, two)
-        return same and super().__eq__(other)
+        mine, theirs = (
+            (r.header, r.transcripts, None if r.numbers is None else r.numbers.tolist())
+            for r in (self, other)
+        )
+        return mine == theirs and super().__eq__(other)
 
     __hash__ = None
 
@@ -137,12 +147,12 @@ class SimulatedReports(AnyReports):
 
 
 def reports_as(
-    header: Header, location_set: LocationSet, rows: Sequences, **columns: Any
+    header: Header, location_set: LocationSet, sequences: Sequences, **columns: Any
 ) -> AnyReports:
     """`Reports` if the header says that they are private, else `SimulatedReports`."""
     kind = Reports if header.private else SimulatedReports
-    parts = rows.offsets, rows.locations, rows.names
-    return kind(*parts, header=header, location_set=location_set, **columns)
+    fields = sequences.offsets, sequences.locations, sequences.names
+    return kind(*fields, header=header, location_set=location_set, **columns)
 
 
 def report_ids(
@@ -160,6 +170,6 @@ def report_ids(
     return tuple(digits[first : first + 32] for first in range(0, len(digits), 32))
 
 
-def shuffled(ids: tuple[str, ...]) -> list[int]:
+def order_of_ids(ids: tuple[str, ...]) -> list[int]:
     """The sorted order of random ids, which is independent of the order of drawing."""
     return sorted(range(len(ids)), key=ids.__getitem__)

@@ -19,7 +19,7 @@ from nomadp.mechanisms.atlas import Atlas, PinnedCodebooks, build_pinned, design
 from nomadp.mechanisms.atlas.codebook import CodebookTable
 from nomadp.mechanisms.atlas.lloyd import follows_its_recipe
 from nomadp.randomness import SeededRandom
-from nomadp.reports.counts import possible
+from nomadp.reports.counts import drop_impossible
 from nomadp.trajectory import TrajectorySet
 
 LOCATIONS = scattered(40)
@@ -106,7 +106,7 @@ def test_reports_of_a_pinned_atlas_can_be_decoded():
     reports = reported(mechanism, list(drawn))
     assert len(decode(mechanism, reports)) == 100
     longer = reported(mechanism, [*drawn, [1, 2, 3]])
-    assert possible(mechanism, longer).n_refused == 1  # there is no atlas of that length
+    assert drop_impossible(mechanism, longer).n_refused == 1  # there is no atlas of that length
 
 
 def test_refuses_lengths_that_are_not_pinned_and_says_which_are():

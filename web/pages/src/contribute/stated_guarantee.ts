@@ -110,13 +110,14 @@ function notCovered({ task }: TaskBundle): string[] {
 }
 
 function seen({ task }: TaskBundle): string[] {
+  const n = task.facts.minBatchSize;
   return [
     "the collector: the task and, for each report, a random id, its value, and its time to the " +
       "precision of the task",
     "the network, and the collector if no relay is used: your address, when you send, and that " +
       "you take part; without a relay, the collector also sees which reports came from your " +
       "address",
-    `analysts: totals over at least ${task.facts.minBatchSize} reports; by subtracting totals, ` +
+    `analysts: totals over at least ${n} report${n === 1 ? "" : "s"}; by subtracting totals, ` +
       "they may isolate single reports, and the guarantee holds for those, too",
     "only your device: your journey and its number of points",
   ];
