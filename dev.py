@@ -43,7 +43,10 @@ ROOT = Path(__file__).resolve().parent
 LOCK = ROOT / "requirements.lock"
 PYPROJECT = ROOT / "pyproject.toml"
 DOCS_CHECK = ROOT / "docs" / "generate.py"
+VOCABULARY = ROOT / "docs" / "vocabulary.py"
+READABILITY = ROOT / "docs" / "readability.py"
 DOCS_BUILD = ROOT / "docs" / "build.py"
+NOTEBOOKS = ROOT / "tests" / "notebook_maker.py"
 WEB_BUILD = ROOT / "web" / "build.py"
 RELEASE = ROOT / "release"
 # The interpreter outside of any virtual environment: .venv must not be created from itself.
@@ -110,6 +113,8 @@ def check(args: list[str]) -> int:
         "layers": [MAIN.bin / "lint-imports", "--no-logo"],
     }
     checks["documentation"] = [MAIN.python, DOCS_CHECK, "--check"]
+    checks["vocabulary"] = [MAIN.python, VOCABULARY]
+    checks["readability"] = [MAIN.python, READABILITY]
     if shutil.which("node") or NODE.stamp.exists():
         checks["web"] = [MAIN.python, WEB_BUILD, "check"]
     return run_all("check", checks)
@@ -127,6 +132,7 @@ def wording(args: list[str]) -> int:
     # The last -m wins. One process, because each snapshot file is written as a whole.
     tests = [MAIN.python, "-m", "pytest", "-q", "-m", "wording", *args]
     commands: dict[str, list[object]] = {"tests": tests, "reference": [MAIN.python, DOCS_CHECK]}
+    commands["notebooks"] = [MAIN.python, NOTEBOOKS]
     return run_all("wording", commands)
 
 

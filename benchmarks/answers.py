@@ -39,7 +39,7 @@ SETS = (*PAPER_SETS, *CITIES)
 SEED = 20261116
 TIMES = dict.fromkeys(PEOPLE, 10)
 """The number of draws for each number of people."""
-SLOW = {"ldptrace": 2, "atlas": 2, "book": 1}
+SLOW = {"ldptrace": 2, "atlas": 2, "codebook": 1}
 """The number of draws of 3,000 people for slow kinds. More people, whose sampling error is
 smaller, are drawn once."""
 LARGE = 512
@@ -113,7 +113,7 @@ def atlas(source: Population, epsilon: float, people: Any, rng: Any) -> dict[str
     }
 
 
-def book(source: Population, epsilon: float, people: Any, rng: Any) -> dict[str, Shares]:
+def codebook(source: Population, epsilon: float, people: Any, rng: Any) -> dict[str, Shares]:
     """ATLAS with a larger codebook, which is better if only shares are needed."""
     reports = _reports(source, str(epsilon), LARGE)
     return {"atlas large": reports.estimated(reports.drawn(people, rng))}
@@ -126,7 +126,7 @@ KINDS: dict[str, Callable[..., dict[str, Shares]]] = {
     "peers": peers,
     "ldptrace": ldptrace,
     "atlas": atlas,
-    "book": book,
+    "codebook": codebook,
 }
 
 

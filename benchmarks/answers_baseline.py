@@ -59,7 +59,7 @@ def main(args: list[str]) -> int:
     )
     print(text)
     if options.data:
-        known = json.loads(MEASURED.read_text()) | {"answers-flat": text}
+        known = json.loads(MEASURED.read_text()) | {"answers-few-people": text}
         MEASURED.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n")
     return 0
 

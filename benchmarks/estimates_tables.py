@@ -270,7 +270,7 @@ def facts(folder: Path) -> dict[str, str]:
         "bayes-trips": counts(results, "trips", 3),
         "bayes-cover": covered(results),
         "bayes-beaten": _listed(list(beaten(results, "decoded"))),
-        "bayes-beaten-learned": _listed(list(beaten(results, "learned"))),
+        "bayes-beaten-fitted": _listed(list(beaten(results, "learned"))),
         "bayes-outdone": _listed(list(outdone(results))),
     }
 

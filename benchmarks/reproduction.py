@@ -138,7 +138,7 @@ def facts(results: Results) -> dict[str, str]:
         "repro-errors": errors(results),
         "repro-beaten": beaten(results),
         "repro-counts": counts(results),
-        "repro-flat": no_better_than_baseline(results),
+        "repro-table2-baseline": no_better_than_baseline(results),
         "repro-campus": campus_counts(results),
         "repro-leak": leak(results),
     }

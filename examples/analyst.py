@@ -33,15 +33,22 @@ density = nomadp.density(model, "grid:8")
 flows = nomadp.flows(model, "grid:2")
 
 # %% [markdown]
-# Each row has its share of all visits, the standard error, a 90 % confidence interval, the
-# baseline, a p-value, and whether the difference from the baseline is significant. With fewer
-# than 64 codewords, intervals and p-values would be empty: hence `size=128`.
+# In a notebook an estimate shows its map and its largest rows. Each row has its share of all
+# visits, the standard error, a 90 % confidence interval, the baseline, a p-value, and whether
+# the difference from the baseline is significant. With fewer than 64 codewords, intervals and
+# p-values would be empty: hence `size=128`.
+
+# %%
+hotspots
+
+# %% [markdown]
+# The significant rows as a data frame of pandas, the largest first.
 
 # %%
 frame = hotspots.to_pandas()
 significant = frame[frame["significant"]].sort_values("share", ascending=False)
-columns = ["zone", "share", "ci_low", "ci_high"]
-print(significant[columns].head(3).round(2).to_string(index=False))
+print(f"{len(significant)} of {len(frame)} areas differ significantly from the baseline")
+significant[["zone", "share", "std_error", "ci_low", "ci_high", "baseline"]].round(3)
 
 # %% [markdown]
 # `about` describes the whole estimate.
@@ -49,8 +56,6 @@ print(significant[columns].head(3).round(2).to_string(index=False))
 # %%
 about = hotspots.about
 print(f"epsilon {about['epsilon']} by {about['mechanism']}, {about['reports']} reports")
-number = about["significance"]["significant"]
-print(f"{number} of {len(hotspots)} areas differ significantly from the baseline")
 poisoning = about["poisoning_1pct"]
 print(f"1 % of invalid reports could add {poisoning['increase']:.1%} to an area")
 
@@ -68,3 +73,4 @@ print(f"{len(layer)} outlines in {layer.crs}")
 density.write("density.geojson")
 flows.write("flows.csv", flowmap=True)
 write_map("city.html", [hotspots, density, flows], city.locations)
+flows

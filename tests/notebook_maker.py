@@ -1,21 +1,31 @@
-"""Notebooks are made: the analyst's from its script, others from the page of a tutorial.
+"""Write the notebooks of examples/, with their outputs.
 
-python tests/notebook_maker.py      all of examples/*.ipynb
+    python tests/notebook_maker.py
+
+The analyst's notebook has the cells of its script, which are executed here. A notebook of a
+tutorial has the blocks and the outputs of its page, which tests/tutorials_maker.py executes.
 """
 
+import ast
+import contextlib
+import io
 import json
 import os
 import re
+import sys
+import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 __all__ = [
     "NOTEBOOK",
     "SCRIPT",
     "TUTORIALS",
+    "Cell",
     "cells_of_notebook",
     "cells_of_script",
     "cells_of_tutorial",
+    "executed",
     "notebook",
 ]
 
@@ -27,36 +37,46 @@ TUTORIALS = {
 }
 """Those that are notebooks, too: the page, and what is made of it."""
 
-Cell = tuple[str, str]
-"""Its kind, markdown or code, and its text."""
+Output = dict[str, Any]
+
+
+class Cell(NamedTuple):
+    kind: str
+    """markdown or code"""
+    text: str
+    outputs: tuple[Output, ...] = ()
+    """In the format of a notebook."""
 
 
 def cells_of_script(text: str) -> list[Cell]:
-    """Cells begin with "# %%"; those of words are comments."""
-    found = []
+    """Cells begin with "# %%"; Markdown is in comments."""
+    cells = []
     for part in text.split("# %%")[1:]:
         head, _, body = part.partition("\n")
         lines = body.strip("\n").split("\n")
         if head.strip() == "[markdown]":
-            found.append(("markdown", "\n".join(line.removeprefix("# ") for line in lines)))
+            cells.append(Cell("markdown", "\n".join(line.removeprefix("# ") for line in lines)))
         else:
-            found.append(("code", "\n".join(lines)))
-    return found
+            cells.append(Cell("code", "\n".join(lines)))
+    return cells
 
 
 def cells_of_tutorial(text: str) -> list[Cell]:
-    """Words and code in turn; what was printed is left to whoever runs it."""
-    found: list[Cell] = []
+    """Markdown and code in turn, with what the page shows as printed."""
+    cells: list[Cell] = []
     fence = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
     words, kind, code = fence.split(text)[::3], *(fence.split(text)[k::3] for k in (1, 2))
     for before, language, block in zip(words, [*kind, ""], [*code, ""], strict=True):
         if before.strip():
-            found.append(("markdown", _linked_from_examples(before.strip())))
+            cells.append(Cell("markdown", _linked_from_examples(before.strip())))
         if language == "python":
-            found.append(("code", block.strip("\n")))
+            cells.append(Cell("code", block.strip("\n")))
         elif language == "bash":
-            found.append(("code", re.sub(r"^(?=nomadp)", "!", _pip(block), flags=re.MULTILINE)))
-    return found
+            command = re.sub(r"^(?=nomadp)", "!", _pip(block), flags=re.MULTILINE)
+            cells.append(Cell("code", command))
+        elif language == "text":
+            cells[-1] = cells[-1]._replace(outputs=(_stream(block),))
+    return cells
 
 
 def _pip(block: str) -> str:
@@ -71,25 +91,85 @@ def _linked_from_examples(words: str) -> str:
     return re.sub(r"\]\(((?!\w+:)[^)#\s]+)", moved, words)
 
 
+def executed(cells: list[Cell]) -> list[Cell]:
+    """The cells with their outputs, executed as a notebook would, in a folder of their own."""
+    names: dict[str, object] = {}
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        return [
+            cell._replace(outputs=_outputs(cell.text, names)) if cell.kind == "code" else cell
+            for cell in cells
+        ]
+
+
+def _outputs(code: str, names: dict[str, object]) -> tuple[Output, ...]:
+    """What a cell prints, and the value of its last expression."""
+    tree = ast.parse(code)
+    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(compile(tree, "a cell", "exec"), names)
+        value = eval(compile(ast.unparse(last), "a cell", "eval"), names) if last else None
+    outputs = (_stream(printed.getvalue()), _shown(value))
+    return tuple(output for output in outputs if output)
+
+
+def _stream(text: str) -> Output:
+    return {"name": "stdout", "output_type": "stream", "text": _lines(text)} if text else {}
+
+
+def _shown(value: object) -> Output:
+    if value is None:
+        return {}
+    data = {"text/plain": _lines(repr(value))}
+    if hasattr(value, "_repr_html_"):
+        data = {"text/html": _lines(value._repr_html_()), **data}
+    return {"data": data, "metadata": {}, "output_type": "execute_result"}
+
+
+def _lines(text: str) -> list[str]:
+    return text.splitlines(keepends=True)
+
+
 def cells_of_notebook(text: str) -> list[Cell]:
-    return [(cell["cell_type"], "".join(cell["source"])) for cell in json.loads(text)["cells"]]
+    return [
+        Cell(
+            cell["cell_type"],
+            "".join(cell["source"]),
+            tuple(
+                {key: value for key, value in output.items() if key != "execution_count"}
+                for output in cell.get("outputs", ())
+            ),
+        )
+        for cell in json.loads(text)["cells"]
+    ]
 
 
 def notebook(cells: list[Cell]) -> str:
-    """Without outputs, which would be those of one machine."""
+    """The text of a notebook whose code was executed once, from its first cell to its last."""
     made: list[dict[str, Any]] = []
-    for place, (kind, text) in enumerate(cells):
+    count = 0
+    for place, (kind, text, outputs) in enumerate(cells):
         cell = {"cell_type": kind, "id": f"cell-{place}", "metadata": {}}
-        run = {"execution_count": None, "outputs": []} if kind == "code" else {}
-        made.append({**cell, **run, "source": text.splitlines(keepends=True)})
+        if kind == "code":
+            count += 1
+            results = [
+                {**each, "execution_count": count} if "data" in each else each
+                for each in outputs
+            ]
+            cell |= {"execution_count": count, "outputs": results}
+        made.append({**cell, "source": _lines(text)})
     about = {"language_info": {"name": "python"}}
     whole = {"cells": made, "metadata": about, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
 
-if __name__ == "__main__":
-    cells = cells_of_script(SCRIPT.read_text(encoding="utf-8"))
+def main() -> int:
+    cells = executed(cells_of_script(SCRIPT.read_text(encoding="utf-8")))
     NOTEBOOK.write_text(notebook(cells), encoding="utf-8")
     for page, made in TUTORIALS.values():
         cells = cells_of_tutorial(page.read_text(encoding="utf-8"))
         made.write_text(notebook(cells), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

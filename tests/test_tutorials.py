@@ -99,7 +99,11 @@ def test_a_command_that_is_refused_unexpectedly_ends_the_walk(tmp_path: Path) ->
 def test_a_notebook_has_the_cells_of_its_tutorial(name: str) -> None:
     page, made = TUTORIALS[name]
     cells = cells_of_tutorial(page.read_text(encoding="utf-8"))
-    assert {kind for kind, _ in cells} == {"markdown", "code"}
-    assert notebook(cells) == made.read_text(encoding="utf-8")
+    assert {cell.kind for cell in cells} == {"markdown", "code"}
+    shown = [output for cell in cells for output in cell.outputs]
+    assert len(shown) == page.read_text(encoding="utf-8").count("```text\n")
+    assert notebook(cells) == made.read_text(encoding="utf-8"), (
+        "run python tests/notebook_maker.py"
+    )
     for target in re.findall(r"\]\(([^)#\s]+)", made.read_text(encoding="utf-8")):
         assert (made.parent / target).exists(), target

@@ -35,8 +35,8 @@ def requested(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         with stage("devices report", 2) as advance:
             advance(2)
         findings = (
-            Finding("asked directly", "where trips end", "The most is at a."),
-            Finding("asked directly", "from where to where", "Most go to b."),
+            Finding("frequency oracle", "where trips end", "The most is at a."),
+            Finding("frequency oracle", "from where to where", "Most go to b."),
             Finding("by ATLAS", "from where to where", "Most go to c."),
         )
         yield nomadp.demo.collection.Collection(running, 600, findings, calls["has_pages"])
@@ -66,7 +66,7 @@ def test_for_scripts_it_ends_by_itself_and_prints_json(
     result = run("demo", "--out", "here", "--quick", "--jobs", "1", "--no-serve", "--json")
     content = as_json(result)
     assert content.pop("answers")[1] == {
-        "task": "asked directly",
+        "task": "frequency oracle",
         "title": "from where to where",
         "summary": "Most go to b.",
     }

@@ -194,7 +194,7 @@ def test_what_is_no_number_of_a_journey_is_refused(
     report: Run, collector: Collector, choose: str
 ) -> None:
     result = report(f"--choose={choose}")
-    assert_refused(result, "not_a_journey_number", "--choose")
+    assert_refused(result, "not_a_trajectory_number", "--choose")
     assert collector.seen == []
 
 

@@ -110,7 +110,7 @@ def test_what_a_ledger_refuses_is_said(
         told.append(str(caught.value))
     with pytest.raises(LedgerRefused) as caught:
         ledger.check(atlas_bundle("c", epsilon=2).task)
-    wording("protocol", "a ledger that is spent", "\n".join([*told, str(caught.value)]))
+    wording("protocol", "a ledger that is exhausted", "\n".join([*told, str(caught.value)]))
 
 
 def test_a_refused_charge_costs_nothing(file: LedgerFile) -> None:

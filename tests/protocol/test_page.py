@@ -313,7 +313,7 @@ BOUNDS = [
     f"at most {ceilings.TASK_MAX_S:,} seconds",
     f"at most {ceilings.RETENTION_MAX_S:,} seconds",
     f"2 to {ceilings.LOCATIONS_MAX:,} rows",
-    f"1 to {ceilings.JOURNEYS_MAX:,} different",
+    f"1 to {ceilings.CODEWORDS_MAX:,} different",
     f"at most {FILE_BYTES_MAX // 2**20} MiB",
     f"at most 2^{ceilings.LABELS_MAX.bit_length() - 1}",
     f"at most {ceilings.UPLOAD_BYTES_MAX:,} bytes",

@@ -168,4 +168,4 @@ def test_a_question_promises_to_hide_the_length_and_the_time_it_asks_for(wording
         f"{name}: {each.guarantee}\n" + "".join(f"- not {hole}\n" for hole in each.not_covered)
         for name, each in (("exp", journey), ("starts", plain), ("starts, weekday", timed))
     ]
-    wording("laws", "what a report promises", "\n".join(said))
+    wording("laws", "what a report guarantees", "\n".join(said))

@@ -817,7 +817,7 @@ def test_the_words_of_every_step(
         words_of_step(found, wording, "preview", {body: "BYTES"})
         found.press("to-sending")
         found.page.locator("#accept").check()
-        words_of_step(found, wording, "spend and send", {})
+        words_of_step(found, wording, "use and send", {})
         assert found.send() == "accepted"
         body = found.page.locator("#receipt pre").inner_text()
         report = json.loads(body)["reports"][0]["report_id"]

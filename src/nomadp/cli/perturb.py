@@ -92,14 +92,14 @@ MIN_FOR_PROCESSES = 2_000
 )
 @json_option
 def perturb(**options: Any) -> Result:
-    """Perturb each trajectory of TRAJECTORIES once, spending epsilon on each.
+    """Perturb each trajectory of TRAJECTORIES once, using epsilon for each.
 
     TRAJECTORIES are files or folders in any format that "nomadp data convert" reads: tables
     with tid, seq, location_id or with tid, datetime, lat, lng (and uid), GPX, GeoJSON and
     others. Coordinates are moved to the nearest location. Reports contain no user ids, times or
     tids; they have random ids and are sorted by these. A report has as many points as its
     trajectory, or N with --length N. Every further trajectory of the same person, and every
-    further run, spends epsilon again.
+    further run, uses epsilon again.
 
     A Parquet file with one row per trajectory (tid, and the list location_ids) is perturbed in
     pieces into a Parquet file with the same layout. If the run is interrupted, OUT.partial

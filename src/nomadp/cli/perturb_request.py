@@ -86,10 +86,10 @@ def people_sentence(summary: dict[str, Any]) -> str:
     if summary["people"] is None:
         return (
             "there is no uid column, so the budget is per trajectory: a person with K "
-            "trajectories spends K x epsilon"
+            "trajectories uses K x epsilon"
         )
     return (
-        f"{summary['people']} people; each spends up to {summary['most_per_person']} x epsilon "
+        f"{summary['people']} people; each uses up to {summary['most_per_person']} x epsilon "
         f"= {summary['epsilon_per_person_max']}"
     )
 

@@ -137,7 +137,7 @@ def _number(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= 1):
         raise BadUsage(
             f"--choose must be last or a number from 1, got {text[:40]}",
-            code="not_a_journey_number",
+            code="not_a_trajectory_number",
         )
     return int(text)
 

@@ -260,7 +260,7 @@ class Mechanism(ABC):
         )
 
     def report(self, trajectory: Trajectory, hour: int | None = None) -> Report:
-        """Draw a private report of one trajectory. Each call spends epsilon again.
+        """Draw a private report of one trajectory. Each call uses epsilon again.
 
         The report is drawn by the audited program, with fresh randomness of the system.
         Mechanisms with a time option need the ``hour`` of the week (0: Monday, 0 to 1 h).

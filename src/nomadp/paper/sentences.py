@@ -109,7 +109,7 @@ def _budget(experiment: Experiment, results: Results) -> list[str]:
     return [
         "Section 6.1.2 of the paper gives half of ε to each of the two copies. Algorithms 2 "
         "and 3 halve it too, and then divide it by the number of draws of both copies. Read "
-        "literally, they spend half of ε, which is private but less accurate. NE at "
+        "literally, they use half of ε, which is private but less accurate. NE at "
         f"ε = {last} with all of ε against half of it: {'; '.join(by_set)}."
     ]
 

@@ -17,7 +17,7 @@ from nomadp.errors import SchemaError, TaskRefused
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.atlas.codebook import CodebookTable, PinnedCodebooks
 from nomadp.protocol.canonical import canonical_bytes, parse_object
-from nomadp.protocol.ceilings import JOURNEYS_MAX, LENGTH_MAX, LOCATIONS_MAX
+from nomadp.protocol.ceilings import CODEWORDS_MAX, LENGTH_MAX, LOCATIONS_MAX
 from nomadp.zones import Zones
 
 __all__ = [
@@ -113,11 +113,11 @@ def parse_atlas(content: bytes) -> PinnedCodebooks:
     codewords, near = members["journeys"], members["near_count"]
     rows = codewords if isinstance(codewords, list) else []
     lengths = {len(row) if isinstance(row, list) else 0 for row in rows}
-    if not 1 <= len(rows) <= JOURNEYS_MAX or len(lengths) != 1 or 0 in lengths:
+    if not 1 <= len(rows) <= CODEWORDS_MAX or len(lengths) != 1 or 0 in lengths:
         raise TaskRefused(
-            f"a codebook must have 1 to {JOURNEYS_MAX} codewords of one length",
+            f"a codebook must have 1 to {CODEWORDS_MAX} codewords of one length",
             code="codebook_malformed",
-            limit=JOURNEYS_MAX,
+            limit=CODEWORDS_MAX,
         )
     if max(lengths) > LENGTH_MAX or not all(_index(entry) for row in rows for entry in row):
         raise TaskRefused(

@@ -10,7 +10,7 @@ import type { Word } from "./randomness.js";
 /** A private trajectory: indices into a public location set, in order. */
 export type Trajectory = ArrayLike<number>;
 
-/** Makes one random choice by a law; `step` names the step of the budget split that pays for it. */
+/** Makes one random choice by a law; `step` names the step of the budget split that it uses. */
 export type Choose = <Secret, Output>(
   step: string,
   law: Law<Secret, Output>,

@@ -83,8 +83,8 @@ class Circular:
 DIRECTION_PART = Fraction(355, 468)  # pi / (pi + 1), with pi = 355/113: a split is exact
 
 _WARNING = (
-    "its laws are continuous and drawn in floats, for which the promise of the formula is not "
-    "proved (the ratio of densities is tested, the program is not audited)"
+    "its laws are continuous and drawn in floats, for which the guarantee of the formula is "
+    "not proved (the ratio of densities is tested, the program is not audited)"
 )
 
 Point = tuple[float, float]

@@ -83,7 +83,7 @@ class PivotSampling(Mechanism):
 
     def _copy_steps(self, copy: int, length: int, budget: Fraction) -> list[Step]:
         # Differs from the paper: Algorithms 2 and 3 divide by the steps of both copies, and so
-        # spend half of epsilon. Here a copy divides its budget among its own steps: 3/4 among
+        # use half of epsilon. Here a copy divides its budget among its own steps: 3/4 among
         # its directions, the rest among its n points, whether pivots or targets.
         pivots, targets = _roles(copy, length)
         reports = sum(len(self._neighbours(i, length)) for i in targets)

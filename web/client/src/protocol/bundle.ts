@@ -37,7 +37,7 @@ export class TaskBundle {
       throw new TaskRefused(
         "a bundle must be created from its files; use TaskBundle.fromFiles",
         {
-          code: "kit_not_from_files",
+          code: "bundle_not_from_files",
         },
       );
     Object.freeze(this);
