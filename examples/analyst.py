@@ -27,7 +27,7 @@ print(f"{counts.reports(mechanism)} reports, {len(counts.cells)} distinct ones")
 
 # %%
 model = nomadp.fit(mechanism, counts)
-model.write("model.npz")  # to read it again later; it is refused for other reports
+model.write("model.npz")  # to read it again later, with the same reports
 hotspots = nomadp.hotspots(model, "grid:4")
 density = nomadp.density(model, "grid:8")
 flows = nomadp.flows(model, "grid:2")
@@ -42,7 +42,7 @@ flows = nomadp.flows(model, "grid:2")
 hotspots
 
 # %% [markdown]
-# The significant rows as a data frame of pandas, the largest first.
+# The significant rows as a pandas data frame, the largest first.
 
 # %%
 frame = hotspots.to_pandas()
@@ -57,10 +57,11 @@ significant[["zone", "share", "std_error", "ci_low", "ci_high", "baseline"]].rou
 about = hotspots.about
 print(f"epsilon {about['epsilon']} by {about['mechanism']}, {about['reports']} reports")
 poisoning = about["poisoning_1pct"]
-print(f"1 % of invalid reports could add {poisoning['increase']:.1%} to an area")
+points = 100 * poisoning["increase"]
+print(f"1 % of invalid reports could add {points:.1f} percentage points to an area")
 
 # %% [markdown]
-# The same estimates in polars and GeoPandas, as files that other tools open, and as one page
+# The same estimates in polars and GeoPandas, as files for other tools, and as one page
 # that opens offline.
 
 # %%

@@ -32,7 +32,7 @@ def error_verdict(winning_epsilons: dict[str, list[str]], epsilons: Sequence[str
         return (
             f"No mechanism has a smaller error than the constant baseline {epsilon_range}. A "
             "guess that always names the most central place is closer to one person's journey "
-            "than the report. This is the cost of hiding a whole journey point by point."
+            "than the report. This is the cost of hiding a whole journey."
         )
     sentences = [
         f"{LABELS[name]} has a smaller error than the constant baseline at ε = {listed(wins)}."
@@ -86,7 +86,8 @@ def _sampler_sentence(report: AuditReport) -> str:
     n_agreeing = sum(row.ok for row in report.sampler)
     return (
         f"The auditor also tests the sampler with {report.sampler[0].draws:,} draws from each "
-        f"kind of distribution: {n_agreeing} of {len(report.sampler)} agree."
+        f"kind of distribution: {n_agreeing} of {len(report.sampler)} samples agree with "
+        "their distribution."
     )
 
 

@@ -93,7 +93,7 @@ const journeys = (() => {
     const label = mechanismOf(state).label;
     byId("journey-name").replaceChildren(
       html("b", {}, `Journey ${state.journey + 1}`), ` of ${data.journeys.length}`,
-      html("span", {}, ` · ${plural(places.length, "point")}, ${km(journey.km)} from end to end`));
+      html("span", {}, ` · ${plural(places.length, "point")}, ${km(journey.km)} long`));
     byId("reported-caption").textContent =
       `${label} at ε = ${state.epsilon}, report ${state.draw + 1} of ${data.draws}`;
     byId("mean-error").replaceChildren(sent.toFixed(1), html("small", {}, " km off, on average"));
