@@ -71,7 +71,7 @@ def _day(context: click.Context, parameter: click.Parameter, text: str | None) -
     "--retention-days",
     type=Whole(1),
     metavar="D",
-    help="Days for which each report is kept (default: until 30 days after the end).",
+    help="Days for which each report is kept (default: length of the task plus 30).",
 )
 @click.option(
     "--delete-counts",

@@ -45,7 +45,7 @@ class TaskOptions:
     reports_per_contributor: int = 1
     min_batch_size: int = 100
     retention_days: int | None = None
-    """How long each report is kept; by default until 30 days after the end."""
+    """How long each report is kept; by default the length of the task plus 30 days."""
     delete_counts: bool = False
     """Whether counts of reports are deleted together with the reports."""
     salt: bytes | None = None
