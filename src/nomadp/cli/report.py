@@ -53,7 +53,7 @@ class Choice(NamedTuple):
 @click.option(
     "--lifetime",
     metavar="EPSILON",
-    help="Your lifetime budget, fixed when the ledger is created (default: 20).",
+    help="Your lifetime budget; an existing ledger can only lower it (default: 20).",
 )
 @home_option
 @points_options
