@@ -95,7 +95,8 @@ def no_better_than_baseline(results: Results) -> str:
     above = printed_above_equal_counts(results)
     if not above.of:
         return "Table 2 is not compared here: this run does not have all of the paper's data"
-    return f"Of the {above.of} values that Table 2 prints, {above.count} are no better than it"
+    counts = f"{above.count} are no better than equal counts"
+    return f"Of the {above.of} values that Table 2 prints, {counts}"
 
 
 def campus_counts(results: Results) -> str:
