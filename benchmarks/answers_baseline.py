@@ -54,7 +54,7 @@ def main(args: list[str]) -> int:
         [f"ε = {e}", *(cell(source, e, options.draws) for source in sources)] for e in EPSILONS
     ]
     text = table(
-        ["minus the baseline's (in standard errors)", *(SET_NAMES[name] for name in names)],
+        ["difference (in standard errors)", *(SET_NAMES[name] for name in names)],
         rows,
     )
     print(text)

@@ -15,7 +15,7 @@ __all__ = ["drawn"]
 
 SCORES = {
     "density": "density (JS distance)",
-    "hotspots": "hotspots (part missed)",
+    "hotspots": "hotspots (1 - recall)",
     "trips": "trips (L1)",
     "lengths": "lengths (L1)",
 }

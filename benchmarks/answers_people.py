@@ -4,7 +4,7 @@ OPENBLAS_NUM_THREADS=1 python benchmarks/answers_people.py [--data DIR] [--sets 
         prints the table and writes docs/measured.json
 python docs/generate.py    update the documents
 
-People are drawn as in answers.py, at epsilon 8. "No sampling error" is the maximum likelihood
+People are drawn as in answers.py, at epsilon 8. "Infinitely many" is the maximum likelihood
 estimate over the public random-walk trajectories from the exact distribution of reports. Its
 error is due to trajectories that the codebook cannot distinguish. For the default codebook, the
 total variation distance between its reports and those of the true population is printed.
@@ -77,8 +77,8 @@ def rows(name: str, source: Population, distances: list[float]) -> Iterator[list
         if size is None:  # larger codebooks would need more iterations to converge
             distances.append(distance)
         cells.append(scored(source, shares))
-        label = "by default" if size is None else f"`size={size}`"
-        yield [f"{name}, ATLAS {label} ({reports.channel.size} codewords)", *cells]
+        label = "default size" if size is None else f"`size={size}`"
+        yield [f"{name}, ATLAS, {label} ({reports.channel.size} codewords)", *cells]
     rng = np.random.default_rng(SEED)
     answers = [direct(source, EPSILON, people, rng) for people in samples]
     cells = [scored(source, sample["direct smoothed"]) for sample in answers]
@@ -96,7 +96,7 @@ def main(args: list[str]) -> int:
         tables, distances = zip(*of_sets, strict=True)
     all_rows = [row for rows_of_set in tables for row in rows_of_set]
     header = ["density / trips, ε = 8", *(f"{count:,} people" for count in PEOPLE)]
-    text = table([*header, "no sampling error"], all_rows)
+    text = table([*header, "infinitely many"], all_rows)
     distance = f"{max(distances):.5f}".lstrip("0")
     print(text, f"reports differ by at most {distance}", sep="\n")
     known = json.loads(MEASURED.read_text())

@@ -120,7 +120,7 @@ def when(results: Results) -> str:
             ]
             row.append(" ".join(map(str, wins)))
         rows.append(row)
-    return table([f"of {len(_sets(results))} sets", *(f"ε = {e}" for e in EPSILONS)], rows)
+    return table([f"sets (of {len(_sets(results))})", *(f"ε = {e}" for e in EPSILONS)], rows)
 
 
 def _wins(cell: dict[str, dict[str, float]], question: str) -> bool:
@@ -145,7 +145,7 @@ def lost(results: Results) -> str:
             row = [f"{question}: {label}", f"{len(losses)} of {len(results)}"]
             setting = f"{SET_NAMES[where]}, ε = {epsilon}, {people:,} people"
             rows.append([*row, setting, _shown([theirs]), _shown([ours])])
-    header = ["smaller error than ours", "settings", "largest difference", "its error", "ours"]
+    header = ["query: better method", "settings", "largest difference", "its error", "ours"]
     return table(header, rows) if rows else " nowhere "
 
 

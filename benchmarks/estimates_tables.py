@@ -209,8 +209,11 @@ def covered(results: Results) -> str:
         )
         for name in sets(results)
     ]
-    rows = [[f"points, ε = {', '.join(EPSILONS)}", *points], ["cells, ε = 4, 8", *cells]]
-    return table(["coverage of 90 %, in %", *map(LABELS.get, sets(results))], rows)
+    rows = [
+        [f"credible radii of points, ε = {', '.join(EPSILONS)}", *points],
+        ["confidence intervals of cells, ε = 4, 8", *cells],
+    ]
+    return table(["coverage in % (nominal: 90 %)", *map(LABELS.get, sets(results))], rows)
 
 
 def beaten(results: Results, kind: str) -> Iterator[str]:

@@ -137,11 +137,11 @@ def facts(report: Facts) -> dict[str, str]:
         "speed-run": of_the_run(report),
         "speed-us": by_set(report, "us", "µs per trajectory, one core"),
         "speed-all-cores": by_set(report, "all_cores_us", "µs per trajectory, all cores"),
-        "speed-up": by_set(report, "speed_up", "times faster on all cores"),
-        "speed-ratio": by_set(report, "ratio", "times faster than the reference"),
-        "speed-bound": by_set(report, "times_bound", "times the lower bound"),
-        "speed-randomness": by_set(report, "randomness_share", "share of randomness"),
-        "speed-memory": by_set(report, "peak_mib", "peak MiB"),
+        "speed-up": by_set(report, "speed_up", "speed-up on all cores"),
+        "speed-ratio": by_set(report, "ratio", "speed-up over the reference"),
+        "speed-bound": by_set(report, "times_bound", "time / lower bound"),
+        "speed-randomness": by_set(report, "randomness_share", "time on random words"),
+        "speed-memory": by_set(report, "peak_mib", "peak memory, MiB"),
         "speed-scaling": ", ".join(
             f"{name} {exponents['us']:.2f}" for name, exponents in report["scaling"].items()
         ),

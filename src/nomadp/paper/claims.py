@@ -85,7 +85,7 @@ def _lowest(name: str, label: str, text: str) -> Judge:
 
 def _granularity(results: Results) -> Claim:
     tally, loss = chosen_granularity(results)
-    text = "The rule of Table 1 picks the best number of sectors, almost always."
+    text = "The rule of Table 1 almost always picks the best number of sectors."
     evidence = f"{_count_sentence(tally)[:-1]}; elsewhere its NE is at most {loss:.4f} higher."
     return Claim("granularity", text, evidence, _verdict(tally))
 
@@ -140,7 +140,7 @@ def _verdict(*tallies: Tally) -> str:
 TP_ERROR = "TP has a lower NE than EXP, NGRAM and CGM on real data."
 ATP_ERROR = "ATP has a lower NE than EXP, NGRAM and CGM on every set."
 ATP_RANGE = "ATP has a higher PRQ than EXP, NGRAM and CGM on real data, for every range."
-RADIUS = "Calibrating a private radius is better than fixing any."
+RADIUS = "A private, calibrated radius is better than any fixed radius."
 DIRECTIONS = "Directions from both neighbours are better than from one."
 CLAIMS: tuple[tuple[str, Judge], ...] = (
     ("ne", _comparison("tp", TP_ERROR, "real")),

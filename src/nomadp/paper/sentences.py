@@ -12,7 +12,7 @@ from nomadp.paper.results import Results
 from nomadp.paper.specs import EXPERIMENTS, Experiment
 from nomadp.paper.style import label_of
 
-__all__ = ["verdict"]
+__all__ = ["DECODING", "verdict"]
 
 DECODING = (
     "Decoded means that each point of a report is replaced by the location with the smallest "
@@ -64,7 +64,10 @@ def _prq(experiment: Experiment, results: Results) -> list[str]:
             f"({label_of(decoded.mechanism)}), against {reported.baseline:.1f} % without "
             "information"
         )
-    return [f"Most points within a range at ε = {last}: {'; '.join(best)}.", DECODING]
+    return [
+        f"Largest percentage of points within a range at ε = {last}: {'; '.join(best)}.",
+        DECODING,
+    ]
 
 
 def _radius(experiment: Experiment, results: Results) -> list[str]:
@@ -132,15 +135,18 @@ def _merge(experiment: Experiment, results: Results) -> list[str]:
 
 
 def _ends(experiment: Experiment, results: Results) -> list[str]:
-    """The change of NE from the first to the last tick of the axis."""
+    """The NE at the first and the last tick of the axis."""
     sentences = []
     for base in experiment.bases(results.catalogue):
         curves = results.curves(experiment, base, "ne")
         lines = {label_of(curve.series.mechanism): curve.mean for curve in curves}
         lines["the best constant"] = results.baseline_curves(experiment, base, "ne")["constant"]
-        moves = [f"{name} from {mean[0]:.4f} to {mean[-1]:.4f}" for name, mean in lines.items()]
+        ends = [f"{name} {mean[0]:.4f} and {mean[-1]:.4f}" for name, mean in lines.items()]
         first, last = curves[0].x[0], curves[0].x[-1]
-        sentences.append(f"{set_label(base)}, from {first} to {last}: {listed(moves)}.")
+        sentences.append(
+            f"NE on {set_label(base)} at {first} and {last} ({experiment.axis.label}): "
+            f"{'; '.join(ends)}."
+        )
     return sentences
 
 
