@@ -120,3 +120,11 @@ def asking(zones: object) -> None:
 def test_zones_are_a_rule_or_a_file(said: str) -> None:
     expected = repr(Path(said) if "." in said else said)
     assert CliRunner().invoke(asking, ["--zones", said]).output == f"{expected}\n"
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_an_option_takes_the_numbers_that_mechanisms_take(name: str) -> None:
+    kind = PARAMETERS[name].kind
+    ranges = [each.ranges[name] for each in MECHANISMS.values() if name in each.ranges]
+    if isinstance(kind, click.IntRange):
+        assert (kind.min, kind.max) == (min(low for low, _ in ranges), max(h for _, h in ranges))

@@ -60,7 +60,7 @@ def codebook() -> None:
 )
 @click.option(
     "--size",
-    type=Whole(1, 4096),
+    type=Whole(1, 1024),
     metavar="K",
     help="Maximum number of codewords per length (default: chosen by utility).",
 )
