@@ -90,6 +90,7 @@ def ends(lines: list[str], begin: int, last: int) -> bool:
         line.rstrip() in ("}", "};", "]);", "] as const;", ");", "} as const;", "];")
         or (at_margin and line.endswith(";"))
         or (line.endswith(";") and lines[begin].endswith("="))
+        or re.fullmatch(r"\) => .*;", line) is not None
     )
 
 
@@ -148,10 +149,14 @@ def member(lines: list[str], begin: int) -> tuple[list[str], int]:
         line = lines[place]
         place += 1
         if line.startswith("  ") and line[2:3] not in ("", " ") and line.endswith("{"):
-            signature.append(line.removesuffix(" {") + ";")
+            signature.append(line.removesuffix(" {").removesuffix(" =") + ";")
             while lines[place] != "  }" and lines[place] != "  };":
                 place += 1
             return signature, place + 1
+        if line.endswith("=>"):  # a field that is a function: its body ends at an empty line
+            while place < len(lines) and lines[place].strip():
+                place += 1
+            return [line], place
         # Drop the value of a field whose type is declared.
         signature.append(re.sub(r"^(  [\w ]+: .*?) = .*;$", r"\1;", line))
         if not line.strip() or line.endswith(";") or line.endswith("{}"):
