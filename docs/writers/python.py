@@ -243,7 +243,7 @@ def of_class(owner: type) -> str:
 
 
 def add(entries: dict[str, tuple[str, str]], entry: tuple[str, str] | None) -> None:
-    """Add a member by its name; one that is declared again keeps its text if it has no other."""
+    """Add a member by its name. If it is declared again without a text, it keeps its text."""
     if entry:
         name = re.split(r"\W", entry[0])[0]
         entries[name] = entry[0], entry[1] or entries.get(name, ("", ""))[1]

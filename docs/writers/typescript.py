@@ -172,10 +172,17 @@ def comment_before(lines: list[str], place: int) -> str:
     return re.sub(r"^/\*\* ?|^ \* ?|\s*\*/$", "", text, flags=re.MULTILINE).strip()
 
 
+def module_comment(text: str) -> str:
+    """The first comment of a module, if it has one line."""
+    match = re.match(r"/\*\* (.*) \*/", text)
+    return match[1] if match else ""
+
+
 def of_name(name: str, module: Path) -> str:
     if name == module.stem:
         text = module.read_text(encoding="utf-8")
-        doc, code = "", "\n".join(re.findall(r"^export (const \w+.*?;)$", text, re.MULTILINE))
+        parts = re.findall(r"^(/\*\* .* \*/\n)?export (const \w+.*?;)$", text, re.MULTILINE)
+        doc, code = module_comment(text), "\n".join(map("".join, parts))
     else:
         doc, code = declaration(name, module)
     return "\n".join(

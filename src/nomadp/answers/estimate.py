@@ -106,7 +106,7 @@ class Estimate:
         return to_polars(self)
 
     def to_geopandas(self) -> Any:
-        """Convert to a GeoDataFrame (EPSG:4326): points, outlines of areas or lines of flows."""
+        """Convert to a GeoDataFrame in EPSG:4326: points, outlines of areas, or flow lines."""
         return to_geopandas(self)
 
     @classmethod

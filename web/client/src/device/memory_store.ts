@@ -7,6 +7,7 @@
 import { LedgerRefused } from "../errors.js";
 import type { ChargeRow, LedgerChange, LedgerState, LedgerStore, TaskRow } from "./store.js";
 
+/** A ledger store in memory, for tests. A client accepts it only with `isTest`. */
 export class MemoryStore implements LedgerStore {
   readonly durable = false;
   #about: LedgerState["about"] = null;
