@@ -169,7 +169,8 @@ def comment_before(lines: list[str], place: int) -> str:
     while place > 0 and lines[place - 1].startswith(("/**", " *")):
         place -= 1
     text = "\n".join(lines[place:last])
-    return re.sub(r"^/\*\* ?|^ \* ?|\s*\*/$", "", text, flags=re.MULTILINE).strip()
+    text = re.sub(r"^/\*\* ?|^ \* ?|\s*\*/$", "", text, flags=re.MULTILINE).strip()
+    return re.sub(r"^@throws (\w+)", r"Throws `\1`", text, flags=re.MULTILINE)
 
 
 def module_comment(text: str) -> str:
