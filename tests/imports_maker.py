@@ -1,4 +1,4 @@
-"""Small made exports of every kind, and what each must give: ``python tests/imports_maker.py``.
+"""Write small invented exports and their expected results: ``tests/imports_maker.py``.
 
 Nobody's journeys: the places are in the Atlantic. The answers are worked out by hand below,
 from the rules in tests/imports/README.md, and not by the importers they test.
