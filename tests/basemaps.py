@@ -66,7 +66,7 @@ def _write(path: Path, tiles: Tiles, box: Box) -> Path:
     numbers = sorted(tiles.content)
     sizes = [len(tiles.content[number]) for number in numbers]
     steps = np.diff([0, *numbers]).tolist()
-    # Columns: steps from number to number, run lengths, sizes; 0: follows on the one before.
+    # Columns: differences of numbers, run lengths, sizes; 0: directly after the previous one.
     entries = [len(numbers), *steps, *[1] * len(numbers), *sizes]
     entries += [1, *[0] * (len(numbers) - 1)]
     root = gzip.compress(b"".join(map(_varint, entries)))

@@ -74,7 +74,7 @@ def expect(found: "Locator") -> "LocatorAssertions":
 
     A page updates asynchronously, so a value that is read only once may be outdated.
     """
-    from playwright.sync_api import expect as expected  # not everybody has it
+    from playwright.sync_api import expect as expected  # may not be installed
 
     expected.set_options(timeout=PATIENCE_MS)
     return expected(found)

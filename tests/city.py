@@ -53,7 +53,7 @@ def send_city(address: Address, bundle: TaskBundle, trips: int) -> None:
     said = []
     for k, trip in enumerate(city(trips).trajectories):
         private = PrivateTrajectory.of(trip, bundle, None)
-        # By seeds, and the same every time: no map is pale by chance.
+        # Seeded, so that the map is the same on every run.
         report = bundle.mechanism.simulate(private.locations, seed=k)
         value = bundle.code.text(report.values if report.number is None else (report.number,))
         said.append({"report_id": new_id(), "time": today() - k % 5, "value": value})

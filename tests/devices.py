@@ -156,13 +156,13 @@ def collecting(*bundles: TaskBundle) -> Iterator[Collector]:
             ]
             asked = Asked(head, self.rfile.read(lengths[0]) if lengths else b"")
             if lengths and len(asked.body) < lengths[0]:
-                return  # killed before it had sent it all: no collector takes that
+                return  # killed before the whole body was sent: a collector ignores it
             collector.seen.append(asked)
             said = collector.answer(asked)
             try:
                 self.wfile.write(_reply(said))
             except OSError:
-                return  # whoever asked has had enough
+                return  # the client closed the connection
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True

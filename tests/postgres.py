@@ -23,7 +23,7 @@ PLACES = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 TRIES, WAIT_S = 5, 60
 IN_MEMORY = "NOMADP_POSTGRES_IN_MEMORY"
 DISK, MEMORY = "on a disk", "in memory"
-SHARED, FURTHER = Path("/dev/shm"), Path("/var/tmp")  # the latter outlasts a restart
+SHARED, FURTHER = Path("/dev/shm"), Path("/var/tmp")  # the latter survives a restart
 MOUNTS = Path("/proc/self/mounts")
 
 
@@ -160,11 +160,11 @@ class Postgres:
         started = children(self.process.pid)
         self.process.kill()
         for child in started:
-            with suppress(ProcessLookupError):  # it ended by itself meanwhile
+            with suppress(ProcessLookupError):  # it has ended by itself
                 os.kill(child, signal.SIGKILL)
         self.process.wait()
 
     def end(self) -> None:
         if self.process is not None and self.process.poll() is None:
-            self.kill()  # its data go with it
+            self.kill()  # its data are deleted with it
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -86,7 +86,7 @@ LONG = [[f"41.{79 + k}", f"-87.{68 - k}"] for k in range(11)]
 
 
 def sent(name, world, bundle, points, number, hour=None):
-    """A case of `sent`. Words come from a seed; some are the smallest and the largest."""
+    """A case of `sent` with words of a seed; the first two have the extreme words."""
     places = [[float(each) for each in point] for point in points]
     snapped = bundle.locations.nearest(*np.array(places).T).tolist()
     length = bundle.task.length

@@ -137,7 +137,7 @@ class Walk:
         return done.stdout
 
     def _pip(self, words: list[str]) -> None:
-        """Run pip, with the wheel in place of nomadp; without a wheel, do nothing."""
+        """Run pip, with the wheel as nomadp; without a wheel, add only local packages."""
         if self.wheel is not None:
             ours = [re.sub(r"^nomadp(?=\[|$)", str(self.wheel), word) for word in words[1:]]
             command = [str(self.bin / "python"), "-m", "pip", "--quiet", *ours]

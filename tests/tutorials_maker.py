@@ -37,7 +37,7 @@ PICTURE = re.compile(r"\]\((\.\./images/tutorials/([\w-]+\.png))\)")
 VARIES = "numbers vary"
 FAILS = "is refused"
 
-# What no two runs have in common: ids of tasks and reports, tokens, and days.
+# What differs between runs: ids of tasks and reports, tokens, and days.
 UNLIKE = [
     (re.compile(r"(?<![\w-])[\w-]{43}(?![\w-])"), "<task>"),
     (re.compile(r"(?<![\w-])[\w-]{22}(?![\w-])"), "<report>"),

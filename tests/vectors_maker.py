@@ -156,7 +156,7 @@ def tp():
         *everywhere("tp"),
         *(report("town", "tp", "6", trip, **one) for one in options for trip in TRIPS[1:]),
         report("300", "tp", "1", [7, 250, 299, 0]),
-        # In both copies one pivot and one target: at the start and the end by turns.
+        # Both copies have one pivot and one target, at the start and the end in turn.
         report(
             "nearly between",
             "tp",

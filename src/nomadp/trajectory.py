@@ -19,7 +19,7 @@ __all__ = ["HOURS", "PUBLIC_HOUR", "TrajectorySet"]
 HOURS = 7 * 24
 """Hours in a week."""
 PUBLIC_HOUR = 0
-"""What a device perturbs if it knows no time: a public constant, the same for everybody."""
+"""The hour that a device perturbs if the time is unknown: a public constant."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
