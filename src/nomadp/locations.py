@@ -80,8 +80,8 @@ class LocationSet:
 
         Raises:
             SchemaError: The columns have different lengths, an id is repeated or invalid, or a
-                coordinate is out of range.
-            DomainError: There are fewer than two locations.
+                coordinate is not a number.
+            DomainError: There are fewer than two locations, or a coordinate is out of range.
         """
         return cls(tuple(ids), np.asarray(lat), np.asarray(lng))
 

@@ -299,7 +299,7 @@ class Mechanism(ABC):
 
         Raises:
             DomainError: The trajectory is empty, an index is outside the location set, or a
-                required hour is missing. The error does not show private values.
+                required hour is missing or invalid. The error shows no private values.
             NotPrivateError: The mechanism is not private.
             RandomnessUnavailable: The system provides no randomness.
         """
