@@ -1,4 +1,4 @@
-"""A program run twice in processes of their own: with numba, and as if it were not there."""
+"""Run a program in two processes: with numba, and as if numba were not installed."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ WAS_FAST = '\nimport sys\nassert sys.modules["numba"] is not None\n'
 
 
 def printed_with_and_without(program: str) -> tuple[str, str]:
-    """What the program prints, accelerated and plain."""
+    """The output of the program with numba, and without it."""
     programs = program + WAS_FAST, PLAIN + program + WAS_PLAIN
     fast, plain = (
         subprocess.run(

@@ -1,4 +1,4 @@
-"""Subset selection in a few lines of floats, to ask small worlds directly."""
+"""Subset selection in a few lines of floats, to simulate frequency oracles on small maps."""
 
 from math import exp
 
@@ -8,7 +8,7 @@ from nomadp.inference.frequencies import Levels
 
 
 def chances(size, epsilon, count=None):
-    """How many labels a report holds, and how probably the true one and any other."""
+    """The number of labels of a report, and the probabilities of the true and another label."""
     if count is None:
         count = max(1, round(size / (1 + exp(epsilon))))
     true = count * exp(epsilon) / (count * exp(epsilon) + size - count)
@@ -16,7 +16,7 @@ def chances(size, epsilon, count=None):
 
 
 def supports(people, count, true_chance, rng):
-    """In how many reports each label is, drawn report by report."""
+    """The number of reports that contain each label; every report is drawn separately."""
     labels = np.repeat(np.arange(len(people)), people)
     order = rng.random((len(labels), len(people)))
     inside = rng.random(len(labels)) < true_chance
@@ -26,5 +26,5 @@ def supports(people, count, true_chance, rng):
 
 
 def every_label(size, groups=()):
-    """Each as likely as any other, and asked for."""
+    """Levels in which all labels are equally likely, and each is estimated."""
     return Levels(tuple(groups), np.full(size, 1 / size), np.arange(size))

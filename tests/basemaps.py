@@ -1,4 +1,4 @@
-"""Small PMTiles files, made here: tiles of one colour, or all water, or a city's ground."""
+"""Generate small PMTiles files: tiles of one colour, of water, or with a city's streets."""
 
 import gzip
 import json
@@ -33,7 +33,7 @@ WORLD = Box(-180, -85, 180, 85)
 
 
 class Tiles(NamedTuple):
-    """What a file holds, and how: numbers of PMTiles, and the content of each."""
+    """The tiles of a file and their format, as numbers of the PMTiles specification."""
 
     kind: int
     packing: int
@@ -42,14 +42,14 @@ class Tiles(NamedTuple):
 
 
 def write_basemap(path: Path, colour: str | None = None, *, box: Box = WORLD) -> Path:
-    """One tile for the whole world, PNG of this colour; without a colour, vector tiles."""
+    """Write one tile for the whole world: a PNG of this colour, or a vector tile of water."""
     if colour is None:
         return _write(path, Tiles(MVT, GZIP, (0, 0), {0: gzip.compress(_water())}), box)
     return _write(path, Tiles(PNG, NONE, (0, 0), {0: _png(colour)}), box)
 
 
 def write_city_basemap(path: Path, seed: int = 1, zooms: tuple[int, int] = (7, 13)) -> Path:
-    """Streets, avenues and the river of `synthetic_city`, named as Protomaps names them."""
+    """Write streets, avenues and the river of `synthetic_city`, with the names of Protomaps."""
     ground = city_ground(seed)
     every = np.concatenate([*ground.streets, *ground.avenues, ground.river])
     box = Box(*every.min(axis=0), *every.max(axis=0))
@@ -66,7 +66,7 @@ def _write(path: Path, tiles: Tiles, box: Box) -> Path:
     numbers = sorted(tiles.content)
     sizes = [len(tiles.content[number]) for number in numbers]
     steps = np.diff([0, *numbers]).tolist()
-    # Columns: steps from number to number, run lengths, sizes; 0: follows on the one before.
+    # Columns: differences of numbers, run lengths, sizes; 0: directly after the previous one.
     entries = [len(numbers), *steps, *[1] * len(numbers), *sizes]
     entries += [1, *[0] * (len(numbers) - 1)]
     root = gzip.compress(b"".join(map(_varint, entries)))
@@ -118,7 +118,7 @@ def _field(number: int, content: bytes | int) -> bytes:
 
 
 def _layer(name: str, features: list[bytes], kinds: tuple[str, ...] = ()) -> bytes:
-    """With one attribute, kind, of which features name a value by its place."""
+    """A layer with one attribute, kind; features refer to its values by index."""
     inside = b"".join(_field(2, each) for each in features)
     named = _field(3, b"kind") if kinds else b""
     named += b"".join(_field(4, _field(1, kind.encode())) for kind in kinds)
@@ -128,7 +128,7 @@ def _layer(name: str, features: list[bytes], kinds: tuple[str, ...] = ()) -> byt
 
 
 def _feature(points: Any, *, is_area: bool, kind: int | None = None) -> bytes:
-    """A line, or an area around which points go; MVT counts from point to point."""
+    """A line or the border of an area; MVT stores each point relative to the previous one."""
     steps = np.diff(np.vstack([[[0, 0]], np.rint(points).astype(int)]), axis=0)
     zigzag = ((steps << 1) ^ (steps >> 31)).ravel().tolist()
     commands = [1 << 3 | 1, *zigzag[:2], (len(points) - 1) << 3 | 2, *zigzag[2:]]
@@ -139,7 +139,7 @@ def _feature(points: Any, *, is_area: bool, kind: int | None = None) -> bytes:
 
 
 def _water() -> bytes:
-    """A vector tile with one layer, water, and one polygon that is all of it."""
+    """A vector tile with one layer, water, and one polygon that covers the tile."""
     all_of_it = np.array([[0, 0], [EXTENT, 0], [EXTENT, EXTENT], [0, EXTENT]])
     return _layer("water", [_feature(all_of_it, is_area=True)])
 

@@ -1,4 +1,4 @@
-"""What tests in a browser share: how it is started, how a page is looked at, and the client."""
+"""Shared by browser tests: start a browser, inspect a page, and serve the client."""
 
 import io
 import re
@@ -70,18 +70,18 @@ FOUND = """async () => (await axe.run(document, { resultTypes: ["violations"] })
 
 
 def expect(found: "Locator") -> "LocatorAssertions":
-    """What must come to hold of a part of the page: asked again and again until it does.
+    """Playwright's assertions on a part of the page, retried until they hold.
 
-    A page changes when it is ready to; what is read from it only once may be of before.
+    A page updates asynchronously, so a value that is read only once may be outdated.
     """
-    from playwright.sync_api import expect as expected  # not everybody has it
+    from playwright.sync_api import expect as expected  # may not be installed
 
     expected.set_options(timeout=PATIENCE_MS)
     return expected(found)
 
 
 def until(page: "Page", holds: Callable[[], object]) -> None:
-    """The same of what is no part: the page's policy lets no wait_for_function in."""
+    """Wait until a condition holds. (The page's policy forbids wait_for_function.)"""
     deadline_s = time.monotonic() + PATIENCE_MS / 1000
     while not holds():
         assert time.monotonic() < deadline_s, "what was waited for does not hold"
@@ -89,29 +89,29 @@ def until(page: "Page", holds: Callable[[], object]) -> None:
 
 
 def without_numbers(text: str) -> str:
-    """For the wording of a page: what was drawn differs each time, and days every day."""
+    """The text with N for every number: draws and dates differ between runs."""
     return re.sub(r"\d[\d,.:-]*(?<=\d)", "N", text)
 
 
 def drawn(page: "Page", state: str = "yes") -> None:
-    """Waits until the map is still and shows all that is meant; without an answer "nothing".
+    """Wait until the map is complete and at rest; the state is "nothing" without an estimate.
 
-    A change of the window or of the theme reaches a page with its next frame; what the map
-    says before that is of before.
+    A change of the window or the theme takes effect in the next frame; until then, the map
+    still reports its old state.
     """
     page.evaluate(NEXT_FRAME)
     page.wait_for_selector(f".map[data-drawn={state}]")
 
 
 def fresh(browser: "Browser", **how: Any) -> "BrowserContext":
-    """A browser that nobody used before, for those who have patience."""
+    """A new browser context, with the long timeout of these tests."""
     context = browser.new_context(**{"viewport": DESK, **how})
     context.set_default_timeout(PATIENCE_MS)
     return context
 
 
 class Visit:
-    """A tab with a file, what it asked for, and everything that went wrong in it."""
+    """A tab that shows a file, with its requests and everything that went wrong."""
 
     def __init__(self, browser: "Browser", file: Path, **context: Any) -> None:
         self.context = fresh(browser, **{"reduced_motion": "reduce", **context})
@@ -126,7 +126,7 @@ class Visit:
 
 
 def serve_client(route: "Route") -> None:
-    """The client's own files, for requests to /client/ that never reach the collector."""
+    """Answer requests to /client/ with the client's files; they never reach the collector."""
     path = DIST / route.request.url.rpartition("/client/")[2]
     body = b"<!doctype html>" if path.name == "index.html" else path.read_bytes()
     route.fulfill(body=body, content_type=KINDS[path.suffix])
@@ -141,9 +141,10 @@ def seen(
     script: str = "",
     **how: Any,
 ) -> Iterator["Page"]:
-    """A page that brings as many errors as are expected (None: any), and asks nobody else.
+    """Open a page; it must have the expected number of errors (None: any) and one origin.
 
-    What it asks, and other pages beside it do, is noted in ``asked``; ``script`` runs first.
+    ``asked`` collects its requests, and those of other pages of this context. ``script`` runs
+    before the page's own scripts.
     """
     context = fresh(browser, **how)
     context.add_init_script(script)
@@ -166,38 +167,38 @@ def seen(
 
 
 def pixels(page: "Page") -> Any:
-    """Of the map, as it is seen."""
+    """The pixels of the map, from a screenshot."""
     shot = page.locator(".map").screenshot()
     return np.asarray(Image.open(io.BytesIO(shot)).convert("RGB")).astype(int)
 
 
 def part(image: Any, colour: str, near: int = 12) -> float:
-    """How much of a picture has this colour."""
+    """The share of an image that has this colour."""
     wanted = [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
     return float((np.abs(image - wanted).max(axis=-1) <= near).mean())
 
 
 def measured(page: "Page") -> "CDPSession":
-    """By which `main_thread_s` can be asked."""
+    """Start measuring a page, for `main_thread_s`."""
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
     return session
 
 
 def main_thread_s(session: "CDPSession") -> float:
-    """Of a processor, for this page since it was opened: what others do is not counted."""
+    """Processor time of the page's main thread since it was opened, in seconds."""
     found = session.send("Performance.getMetrics")["metrics"]
     return float({each["name"]: each["value"] for each in found}["TaskDuration"])
 
 
 def too_small(page: "Page") -> list[str]:
-    """What is pressed and is less than 24 pixels high or wide."""
+    """Controls that are less than 24 pixels high or wide."""
     found: list[str] = page.evaluate(TOO_SMALL)
     return found
 
 
 def serious(page: "Page") -> list[str]:
-    """What axe finds that keeps somebody out; evaluated, since the policy lets no script in."""
+    """Serious accessibility problems that axe finds. (The policy forbids adding a script.)"""
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found: list[str] = page.evaluate(FOUND)
     return found

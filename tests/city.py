@@ -1,4 +1,4 @@
-"""A collection in the synthetic city: its tasks, and what thousands of devices send."""
+"""A collection in the synthetic city: its tasks, and the reports of thousands of devices."""
 
 from fractions import Fraction
 from functools import cache
@@ -24,7 +24,7 @@ def city(trips: int) -> Any:
 
 @cache
 def city_bundle(mechanism: str, purpose: str, **fields: Any) -> TaskBundle:
-    """Runs today, in epochs of a day."""
+    """A task in the synthetic city that runs today, with epochs of a day."""
     asks = mechanism != "atlas"
     places, epsilon = city(1).locations, Fraction(6)
     book: Any = (
@@ -49,11 +49,11 @@ def city_bundle(mechanism: str, purpose: str, **fields: Any) -> TaskBundle:
 
 
 def send_city(address: Address, bundle: TaskBundle, trips: int) -> None:
-    """One report of every trip, over HTTP, a hundred at a time; some are days old."""
+    """Send one report for each trip over HTTP, in batches of 100; some are days old."""
     said = []
     for k, trip in enumerate(city(trips).trajectories):
         private = PrivateTrajectory.of(trip, bundle, None)
-        # By seeds, and the same every time: no map is pale by chance.
+        # Seeded, so that the map is the same on every run.
         report = bundle.mechanism.simulate(private.locations, seed=k)
         value = bundle.code.text(report.values if report.number is None else (report.number,))
         said.append({"report_id": new_id(), "time": today() - k % 5, "value": value})

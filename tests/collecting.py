@@ -1,4 +1,4 @@
-"""Collectors that really run, in a thread or as processes, and what tests send to them."""
+"""Real collectors, in a thread or as processes, and requests that tests send to them."""
 
 import asyncio
 import base64
@@ -44,7 +44,7 @@ SALT = base64.urlsafe_b64encode(bytes(16)).decode().rstrip("=")
 
 
 def today() -> int:
-    """In UTC, and the same for all of a test: shortly before midnight it waits for the next."""
+    """The day in UTC. Waits if midnight is near, so that a test never sees two days."""
     left_s = DAY_S - time.time() % DAY_S
     if left_s < BEFORE_MIDNIGHT_S:
         time.sleep(left_s + 0.01)
@@ -59,7 +59,7 @@ def _book(asks: bool) -> Any:
 
 @cache
 def bundle_of(mechanism: str = "atlas", salt: str = SALT, **fields: Any) -> TaskBundle:
-    """A small task that runs today, in epochs of a day."""
+    """A small task that runs today, with epochs of a day."""
     asks = mechanism != "atlas"
     book: Any = _book(asks)
     said = {
@@ -85,7 +85,7 @@ def new_id() -> str:
 
 
 def value_of(bundle: TaskBundle, number: int = 0) -> str:
-    """A value that the task's mechanism may have released."""
+    """A value that the task's mechanism can release."""
     if not bundle.task.is_oracle:
         return bundle.code.text((number % bundle.code.size,))
     rng = np.random.default_rng(number)
@@ -114,7 +114,7 @@ class Reply(NamedTuple):
 
     @property
     def problem(self) -> str:
-        """The kind of a problem, in the one form that problems have."""
+        """The type of a problem; checks that the reply has the form of a problem."""
         assert self.headers["content-type"] == "application/problem+json"
         said = self.json
         assert said["status"] == self.status
@@ -127,7 +127,7 @@ class Reply(NamedTuple):
 
 
 class Address(NamedTuple):
-    """Of a collector, as its clients see it."""
+    """The address of a collector, with methods to send requests."""
 
     port: int
     operator_port: int
@@ -164,7 +164,7 @@ class Address(NamedTuple):
         return self.ask("POST", path, body, role=role, content_type="application/json")
 
     def counters(self, bundle: TaskBundle | None, reason: str, at_least: int = 1) -> int:
-        """What the operator sees; waits a moment, as counts of refusals may come late."""
+        """A counter that the operator sees; waits a while until it is ``at_least`` this."""
         deadline_s = time.monotonic() + 120
         while True:
             seen = self.ask("GET", "/operator/tasks", role="operator").json
@@ -190,9 +190,9 @@ def collector(
     space: DiskSpace | None = None,
     started: Callable[[Service], None] = lambda service: None,
 ) -> Iterator[Address]:
-    """In a thread of this process, on loopback ports of its own.
+    """Run a collector in a thread of this process, on its own loopback ports.
 
-    Of a ``clock`` that is no `Clock`, all that it shows has passed: it never jumps.
+    A ``clock`` that is not a `Clock` also serves as the steady clock, so it never jumps.
     """
     believed = clock if isinstance(clock, Clock) else Clock(clock, steady=clock)
     prepared(store, *bundles)
@@ -230,7 +230,7 @@ def collector(
 
 
 def logged(text: str) -> list[dict[str, Any]]:
-    """Lines of a collector's log; what else writes to the same place is left out."""
+    """The lines of a collector's log; lines that are not JSON are ignored."""
     return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
 
@@ -246,9 +246,9 @@ _given: set[int] = set()
 
 
 def free_port() -> int:
-    """One that neither another test process nor an outgoing connection takes meanwhile.
+    """A port that no other test process and no outgoing connection can take meanwhile.
 
-    Systems give those that ask for any port one from 32768 on, outgoing connections too.
+    If a program asks for any port, or connects to another host, it gets one from 32768 on.
     """
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     first = 12_000 + worker % 20 * 1000

@@ -1,4 +1,4 @@
-"""What every test may ask for."""
+"""Fixtures for all tests."""
 
 import os
 import shutil
@@ -43,7 +43,7 @@ def paper_data() -> Path:
 
 @pytest.fixture(scope="session")
 def wording() -> Callable[..., None]:
-    """Compares a text that people read with the one that is kept: see tests/wording.py."""
+    """Compares a text that people read with its snapshot: see tests/wording.py."""
     return kept_wording.compare
 
 
@@ -99,7 +99,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _group(path: Path) -> str:
-    """Tests that one process runs: they share what their fixtures make, once."""
+    """The group of tests that run in one process, so that they share expensive fixtures."""
     room = path.parent.name
     if room in COMPILE or path.stem in COMPILE:
         return "kernels"

@@ -1,4 +1,4 @@
-"""Collectors and databases killed under load: what was acknowledged must be there, once."""
+"""Kill collectors and databases under load: every acknowledged report is stored, once."""
 
 import json
 import os
@@ -22,13 +22,13 @@ SENDERS = 8
 class Tally(NamedTuple):
     acknowledged: int
     lost: int
-    """Acknowledged, and not stored as they were sent."""
+    """Reports that were acknowledged, but are not stored as they were sent."""
     doubled: int
-    """Counted more often than stored."""
+    """Reports that were counted more often than stored."""
 
 
 class Load:
-    """Senders that send each report until it is acknowledged, and remember which were."""
+    """Threads that send each report until it is acknowledged, and record what they sent."""
 
     def __init__(self, address: Address, bundle: TaskBundle, senders: int = SENDERS) -> None:
         self._address, self._bundle = address, bundle
@@ -49,7 +49,7 @@ class Load:
             thread.join()
 
     def has_sent(self, more: int) -> bool:
-        """Waits until so many more were acknowledged, however slow the machine is."""
+        """Wait until ``more`` reports were acknowledged, however slow the machine is."""
         enough = len(self.acknowledged) + more
         return wait_until(lambda: len(self.acknowledged) >= enough, 300)
 
@@ -85,7 +85,7 @@ class Load:
 def killed_under_load(
     load: Load, times: int, kill: Callable[[], None], start: Callable[[], float | None]
 ) -> list[float]:
-    """Kill at random moments of its work; how long it took to be ready again, each time."""
+    """Kill at random times under load; returns the seconds of each restart."""
     chance, ready_s = random.Random(1), []
     with load:
         for _ in range(times):
@@ -100,7 +100,7 @@ def killed_under_load(
 
 
 def tally(place: str, bundle: TaskBundle, acknowledged: dict[str, str]) -> Tally:
-    """What a store holds, beside what was acknowledged."""
+    """Compare what a store contains with what was acknowledged."""
     connection = open_store(place).connect()
     rows = connection.rows("SELECT id, value FROM report")
     ((counted,),) = connection.rows("SELECT COALESCE(SUM(n), 0) FROM cell")

@@ -1,4 +1,4 @@
-"""Stores that are damaged as a bad disk damages them."""
+"""Damage stores as a faulty disk would."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ PAGE = 4096
 
 
 def overwrite_pages(path: Path, ids: list[bytes]) -> None:
-    """The pages of a file in SQLite's format that hold these ids; the file is not open."""
+    """Overwrite the pages of a closed SQLite file that contain these ids."""
     content = path.read_bytes()
     with path.open("r+b") as file:
         for name in ids:

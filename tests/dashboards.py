@@ -1,4 +1,4 @@
-"""How a test comes to see the dashboard of a task."""
+"""Open the dashboard of a task in a browser."""
 
 from typing import TYPE_CHECKING
 
@@ -18,11 +18,11 @@ def sign_in(page: "Page", task: str, token: str = TOKENS["analyst"]) -> None:
 
 
 def choose(page: "Page", task: str) -> None:
-    """Another task, by its purpose."""
+    """Select a task by its purpose."""
     page.locator("#task").select_option(label=task)
 
 
 def open_tab(page: "Page", key: str) -> None:
-    """By the key of its view: ends, flows, starts, density, hotspots or journeys."""
+    """Open the tab of a view: ends, flows, starts, density, hotspots or journeys."""
     page.locator(f"#tab-{key}").click()
     drawn(page)

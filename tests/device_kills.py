@@ -1,4 +1,4 @@
-"""Devices killed at any instant: what they sent and paid, beside each other."""
+"""Kill devices at any time, and compare what they sent with the budget they used."""
 
 import json
 import random
@@ -18,18 +18,18 @@ from nomadp.client.ledger_file import LEDGER
 
 TESTS = Path(__file__).resolve().parent
 EACH = Fraction(1, 100)
-"""What a report costs here."""
+"""The epsilon of a report in these tests."""
 
 
 class Survived(NamedTuple):
-    """What became of all that a device might spend."""
+    """How a device used its whole privacy budget."""
 
     reports: int
-    """That a collector was sent."""
+    """Distinct reports that the collector received."""
     wasted: int
-    """Charges that no report came of."""
+    """Charges without a report."""
     again: int
-    """Uploads of bytes that had been sent before."""
+    """Repeated uploads of the same bytes."""
     wrong: list[str]
 
 
@@ -42,7 +42,7 @@ def start(home: Path, url: str, order: str, task_ids: list[str]) -> "subprocess.
 
 
 def killed(process: "subprocess.Popen[str]", after_s: float) -> None:
-    """At an instant after it has begun."""
+    """Kill a process ``after_s`` seconds after its first output."""
     assert process.stdout is not None
     process.stdout.readline()
     time.sleep(after_s)
@@ -58,7 +58,7 @@ def run(home: Path, url: str, order: str, task_ids: list[str]) -> int:
 
 
 def findings(home: Path, uploads: list[Asked]) -> list[str]:
-    """All that is wrong with what a collector was sent, beside what the ledger says."""
+    """Contradictions between what the collector received and the ledger."""
     db = sqlite3.connect(home / LEDGER)
     paid = db.execute("SELECT report_id, task, epsilon, state FROM charges").fetchall()
     most = dict(db.execute("SELECT id, reports FROM tasks").fetchall())
@@ -82,7 +82,7 @@ def findings(home: Path, uploads: list[Asked]) -> list[str]:
 
 
 def killed_at_random(home: Path, kills: int, lifetime: Fraction) -> Survived:
-    """Killed so often, and then left alone until all is spent."""
+    """Kill a device ``kills`` times, then let it run until its whole budget is used."""
     bundles = [
         atlas_bundle(f"t{k}", epsilon=EACH, reports_per_contributor=366) for k in range(6)
     ]

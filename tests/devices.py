@@ -1,4 +1,4 @@
-"""Tasks to take part in, and a small collector on loopback that keeps every byte it is sent."""
+"""Tasks, and a small collector on loopback that keeps every byte that it receives."""
 
 import threading
 import time
@@ -76,7 +76,7 @@ def question_bundle(
 
 @dataclass(frozen=True)
 class Asked:
-    """One request, as it came."""
+    """One request, as received."""
 
     raw_head: bytes
     body: bytes
@@ -99,7 +99,7 @@ class Said:
     body: bytes = b""
     headers: tuple[tuple[str, str], ...] = ()
     raw: bytes | None = None
-    """Instead of all that, and nothing after it."""
+    """Raw bytes to send instead of all that; then the connection closes."""
 
 
 @dataclass
@@ -109,7 +109,7 @@ class Collector:
     bundles: list[TaskBundle] = field(default_factory=list)
     replies: list[Said | Callable[[Asked], Said]] = field(default_factory=list)
     files: dict[str, Said] = field(default_factory=dict)
-    """Instead of what a path should be."""
+    """Replies by path, instead of the right ones."""
     seen: list[Asked] = field(default_factory=list)
     url: str = ""
     connections: int = 0
@@ -136,7 +136,7 @@ class Collector:
 
 @contextmanager
 def collecting(*bundles: TaskBundle) -> Iterator[Collector]:
-    """A collector on a free port of this machine, until the end."""
+    """Run a collector on a free loopback port for the duration of the context."""
     collector = Collector(list(bundles))
 
     class Handler(BaseHTTPRequestHandler):
@@ -156,13 +156,13 @@ def collecting(*bundles: TaskBundle) -> Iterator[Collector]:
             ]
             asked = Asked(head, self.rfile.read(lengths[0]) if lengths else b"")
             if lengths and len(asked.body) < lengths[0]:
-                return  # killed before it had sent it all: no collector takes that
+                return  # killed before the whole body was sent: a collector ignores it
             collector.seen.append(asked)
             said = collector.answer(asked)
             try:
                 self.wfile.write(_reply(said))
             except OSError:
-                return  # whoever asked has had enough
+                return  # the client closed the connection
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True

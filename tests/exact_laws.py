@@ -1,4 +1,4 @@
-"""Whether what is drawn in bulk has the law that the auditor enumerates."""
+"""Compare bulk draws with the exact law that the auditor enumerates."""
 
 from collections import Counter
 
@@ -14,7 +14,7 @@ CHANCE = 1e-6
 
 
 def assert_bulk_follows(mechanism, trajectory, draws):
-    """Chi-square of reports of one trajectory over three locations, drawn many times."""
+    """Chi-square test of many reports of one trajectory over three locations."""
     law = final_law(mechanism, part_laws(mechanism, trajectory))
     many = TrajectorySet.from_lists([list(trajectory)] * draws, size=3)
     reported = drawn_many(mechanism, many, SeededRandom(7)).reshape(draws, -1)

@@ -1,4 +1,4 @@
-"""Small made exports of every kind, and what each must give: ``python tests/imports_maker.py``.
+"""Write small invented exports and their expected results: ``tests/imports_maker.py``.
 
 Nobody's journeys: the places are in the Atlantic. The answers are worked out by hand below,
 from the rules in tests/imports/README.md, and not by the importers they test.
@@ -307,7 +307,7 @@ def gzipped(content: bytes) -> bytes:
 
 BOM = b"\xef\xbb\xbf"
 FILES: dict[str, bytes] = {
-    # Names say nothing: a file is known by its content.
+    # Names do not matter: a file is identified by its content.
     "timeline-android.json": text(ANDROID),
     "timeline-android-profile-first.json": text(
         {"userLocationProfile": PROFILE, "semanticSegments": [VISIT, PATH, ACTIVITY]}
@@ -337,9 +337,9 @@ FILES: dict[str, bytes] = {
         Settings__json=b'{"createdTime": "x"}',
     ),
     "strava.zip": zipped(activities__csv=b"id,name\n1,x\n", one__gpx__gz=gzipped(GPX.encode())),
-    # What programs write for a missing number, which JSON has not.
+    # What programs write for a missing number, and JSON does not have.
     "nan.json": text(RECORDS).replace(b"12,", b"NaN,"),
-    # What is refused.
+    # Files that are refused.
     "raw-only.json": text({"semanticSegments": [], "rawSignals": RAW}),
     "edits.json": text({"timelineEdits": [{"deviceId": "made-up"}]}),
     "empty-array.json": b"[]",

@@ -1,7 +1,7 @@
-"""Answers the questions of tests/vectors anew: everything asked comes from the files.
+"""Recompute the answers of the test vectors in tests/vectors from the inputs in the files.
 
-A file holds worlds (location sets) and cases; a case is of a kind, asks, and has an answer.
-tests/vectors/README.md says how they are written down.
+A file contains worlds (location sets) and cases; a case has a kind, an input (``ask``) and an
+answer. tests/vectors/README.md describes the format.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ __all__ = ["FOLDER", "NomadpError", "answer", "load", "same", "world_of"]
 
 FOLDER = Path(__file__).parent / "vectors"
 SHORT = 48
-"""Rows of up to so many numbers are written down as they are."""
+"""Rows of up to this many numbers are written in full."""
 
 
 def load(name):
@@ -34,7 +34,7 @@ def load(name):
 
 
 def answer(case, worlds):
-    """What today's code answers to a case's question."""
+    """The answer of the current code to a case."""
     asked = dict(case["ask"])
     if "world" in asked:
         asked["world"] = world_of(json.dumps(worlds[asked["world"]]))
@@ -42,8 +42,11 @@ def answer(case, worlds):
 
 
 def same(found, known):
-    """Equal; but radii, made by library functions that round alike only on one machine,
-    may differ by a billionth of a millimetre."""
+    """Whether two answers are equal.
+
+    Radii may differ by a billionth of a millimetre, because library functions round
+    differently on other machines.
+    """
     if isinstance(known, dict):
         both = isinstance(found, dict) and found.keys() == known.keys()
         return both and all(
@@ -74,7 +77,7 @@ def world_of(text):
 
 
 def generated(size, state, lat, lng):
-    """A large set by integer arithmetic: README.md, "Generated worlds"."""
+    """A large location set, from integer arithmetic: see README.md, "Generated worlds"."""
     numbers = []
     for _ in range(2 * size):
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
@@ -85,7 +88,7 @@ def generated(size, state, lat, lng):
 
 
 class Given:
-    """A stream of the words a case names, and none besides."""
+    """A stream of exactly the words that a case lists."""
 
     def __init__(self, words):
         self._words = iter([int(word, 16) for word in words])
@@ -98,7 +101,7 @@ class Given:
 
 
 class Recording:
-    """A Choose that draws and writes down each step."""
+    """A `Choose` that draws, and records every step."""
 
     def __init__(self, words):
         self.steps, self._drawing = [], Drawing(words)
@@ -118,7 +121,7 @@ class Recording:
 
 
 def stated(channel):
-    """A law over labels: which one, and its two weights."""
+    """The name, the parameters and the two weights of a law over labels."""
     names = ("count",) if isinstance(channel, laws.SubsetSelection) else ("order", "dimensions")
     facts = {name: getattr(channel, name) for name in ("size", *names)}
     weights = {name: readable(getattr(channel, name)) for name in ("heavy", "light")}
@@ -126,13 +129,13 @@ def stated(channel):
 
 
 def outputs(channel):
-    """A list, or only its length where it counts 0, 1, 2, ..."""
+    """The outputs as a list, or their number if they are 0, 1, 2, ..."""
     values = channel.outputs.tolist()
     return len(values) if values == list(range(len(values))) else row(values)
 
 
 def row(values):
-    """Integers as they are (above 2^53 as text), as runs, or as the hash of their lines."""
+    """Integers in full (above 2^53 as text), as run lengths, or as a hash."""
     numbers = [int(value) for value in values]
     if len(numbers) <= SHORT:
         return [readable(number) for number in numbers]
@@ -196,7 +199,7 @@ def law(name, share, secrets, words, world=None, **facts):
 
 
 def label_law(name, share, secrets, words, **facts):
-    """A law over labels: its chances, and what rows of words draw."""
+    """A law over labels: its probabilities, and the reports that rows of words draw."""
     channel = getattr(laws, name)(share=Fraction(share), **facts)
     rows = np.array([[int(word, 16) for word in each] for each in words], dtype=np.uint64)
     return {
@@ -210,13 +213,13 @@ def label_law(name, share, secrets, words, **facts):
 
 
 def label_laws(sizes, shares):
-    """Which law asks about so many labels."""
+    """The law that is chosen for each number of labels."""
     choose = law_homes.label_laws.law_of_labels
     return [[stated(choose(size, Fraction(share))) for share in shares] for size in sizes]
 
 
 def supports(size, order, dimensions, points, counts):
-    """How many reports support each label, where these points came so often."""
+    """The number of reports that support each label, from the count of each point."""
     channel = laws.ProjectiveResponse(size, order, dimensions, Fraction(1))
     return row(channel.support(np.array(points), np.array(counts)))
 
@@ -239,7 +242,7 @@ def _channel(name, share, world, facts):
 
 
 def heaviest_weights(shares, units, sizes):
-    """What bounds all laws, where no weight shows how exactly e^share is known."""
+    """The bounds behind all laws: of e^share, and the largest weights and units."""
     exact = [Fraction(share) for share in shares]
     channel = law_homes.channel
     return {
@@ -270,14 +273,14 @@ def radii(world, resolution, share, anchors, cells):
 
 
 def near_counts(world, shares):
-    """BRR's number of near locations."""
+    """The number of near locations that BRR chooses."""
     best = law_homes.bipartite.best_near_count
     found = [best(world, Fraction(share)) for share in shares]
     return {"locations": world.sha256, "near_counts": found}
 
 
 def atlas(world, length, size, epsilon):
-    """A book of journeys and the number of near ones in it."""
+    """A codebook, as a hash with its first codewords, and its number of near codewords."""
     book = law_homes.lloyd.design(world, length, Fraction(epsilon), size)
     return {
         "locations": world.sha256,
@@ -288,13 +291,13 @@ def atlas(world, length, size, epsilon):
 
 
 def book(world, length, size, epsilon):
-    """The same, whole."""
+    """The same codebook in full."""
     made = law_homes.lloyd.design(world, length, Fraction(epsilon), size)
     return {"near_count": made.near_count, "journeys": made.codewords.tolist()}
 
 
 def walks(world, length, count, purpose):
-    """The recipe's public walks."""
+    """Public random walks, as the recipe of codebooks uses them."""
     found = law_homes.walks.public_walks(world, length, count, purpose).tolist()
     return {
         "locations": world.sha256,
@@ -305,7 +308,7 @@ def walks(world, length, count, purpose):
 
 
 def uniforms(words):
-    """What the recipe makes of its words."""
+    """The uniform numbers that the recipe computes from words."""
     found = law_homes.walks.uniforms(np.array([int(word, 16) for word in words], dtype="u8"))
     return [one.hex() for one in found.tolist()]
 
@@ -322,7 +325,7 @@ def stream(source, bound_to, names, index, count):
 
 
 def many(world, mechanism, epsilon, options, trajectories, seed, hours=None):
-    """Reports of many trajectories at once, by whatever program is fastest."""
+    """Reports of many trajectories at once, by the fastest code path."""
     made = make_mechanism(mechanism, world, epsilon, **options)
     known = None if hours is None else np.array(hours)
     some = TrajectorySet.from_lists(trajectories, size=len(world), hours=known)

@@ -1,4 +1,4 @@
-"""Where what a law is made of lives: the one file of these tests that knows the tree."""
+"""The modules of the building blocks of laws: the only file of these tests that knows them."""
 
 from nomadp import budget, geometry, locations, randomness, walks
 from nomadp.laws import channel, incidence, labels, response, square_wave

@@ -1,4 +1,4 @@
-"""Limits in seconds of a processor: set where a known piece of work takes a known time."""
+"""Limits of processor time, calibrated by a piece of work of known duration."""
 
 import time
 
@@ -9,7 +9,7 @@ WORK_S = 0.0104
 
 
 def on_this_machine(seconds: float) -> float:
-    """The limit of a machine that is slower than that one, or shares its cores with others."""
+    """The limit, scaled to the speed of this machine."""
     return seconds * max(1.0, min(_work() for _ in range(5)) / WORK_S)
 
 

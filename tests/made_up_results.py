@@ -1,4 +1,4 @@
-"""Results of the paper's experiments, made up to have known answers."""
+"""Invented results of the paper's experiments, with known answers."""
 
 from typing import Any
 

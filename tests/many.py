@@ -1,4 +1,4 @@
-"""Many trajectories by the fast path, however few they are."""
+"""Perturb trajectories by the fast path, however few there are."""
 
 import pytest
 
@@ -9,7 +9,7 @@ needs_numba = pytest.mark.skipif(not has_numba(), reason="without numba the refe
 
 
 def fast_path(mechanism):
-    """The fast path of a mechanism, or the reference where this machine has no other."""
+    """The fast path of a mechanism, or the reference if this machine has no fast path."""
     found = fastest(mechanism)
     return REFERENCE if found == NUMBA and not has_numba() else found
 
@@ -20,5 +20,5 @@ def drawn_many(mechanism, trajectories, words):
 
 
 def drawn_numbers(mechanism, trajectories, words):
-    """The reported numbers, of a mechanism whose reports are such."""
+    """The reported numbers, for a mechanism whose reports are single numbers."""
     return perturb_many(mechanism, trajectories, words, fast_path(mechanism)).numbers

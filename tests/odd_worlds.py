@@ -1,4 +1,4 @@
-"""Worlds in which what is nearest is hard to tell: poles, antipodes, ties and duplicates."""
+"""Location sets in which the nearest is hard to find: poles, antipodes, ties, duplicates."""
 
 import numpy as np
 from worlds import scattered
@@ -27,7 +27,7 @@ def date_line(size: int) -> LocationSet:
 
 
 def pole(size: int) -> LocationSet:
-    """Several names of the pole itself, and a ring on which all are equally far from it."""
+    """Several locations at the pole itself, and a ring at equal distance around it."""
     rng = np.random.default_rng(3)
     lat, lng = rng.uniform(89, 90, size), rng.uniform(-180, 180, size)
     lat[::5], lat[1::5] = 90.0, 89.5
@@ -35,19 +35,19 @@ def pole(size: int) -> LocationSet:
 
 
 def lattice(size: int) -> LocationSet:
-    """Exact alignments, antipodes and duplicates, in an order that is not the curve's."""
+    """Exact alignments, antipodes and duplicates, not in the order of the curve."""
     side = np.random.default_rng(4).permutation(size)
     return world((side % 5 - 2) * 22.5, (side // 5 % 8 - 4) * 45.0)
 
 
 def streets(size: int) -> LocationSet:
-    """A grid as maps have it: nearly everything ties with something, up to rounding."""
+    """A street grid: nearly all distances are tied with others, up to rounding."""
     side = np.random.default_rng(5).permutation(size)
     return world(41.8 + side % 9 * 0.01, -87.6 + side // 9 * 0.01)
 
 
 def antipodes(size: int) -> LocationSet:
-    """Two gardens on opposite sides of the Earth: a few metres around exact antipodes."""
+    """Two small areas on opposite sides of the Earth, a few metres around exact antipodes."""
     rng = np.random.default_rng(6)
     lat, lng = rng.uniform(40, 40.00003, size), rng.uniform(3, 3.00003, size)
     half = size // 2

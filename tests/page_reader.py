@@ -1,4 +1,4 @@
-"""What is in a page: what a browser would load or run, and the words a person would read."""
+"""Parse a page: what a browser would load or run, and the text that a person reads."""
 
 from html.parser import HTMLParser
 

@@ -1,4 +1,4 @@
-"""What a page says, as lines of text that a person can review."""
+"""The text of a page, as lines that a person can review."""
 
 import re
 from html.parser import HTMLParser
@@ -7,7 +7,7 @@ __all__ = ["PageText"]
 
 
 class PageText(HTMLParser):
-    """What a page says, one text to a line; rows of tables and terms are lines of their own."""
+    """The text of a page, one element per line; table rows and terms have their own lines."""
 
     def __init__(self, markup: str) -> None:
         super().__init__()

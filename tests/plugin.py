@@ -1,4 +1,4 @@
-"""A package of somebody else's that registers mechanisms, as pip would leave it in a folder."""
+"""A package of somebody else that registers mechanisms, as pip installs it in a folder."""
 
 import re
 import tomllib
@@ -8,7 +8,7 @@ CONTRIBUTING = Path(__file__).resolve().parent.parent / "CONTRIBUTING.md"
 
 
 def install(folder: Path, package: str, source: str, mechanisms: dict[str, str]) -> None:
-    """A module in ``folder``, and its entry points."""
+    """Write a module into ``folder``, with its entry points."""
     (folder / f"{package}.py").write_text(source, encoding="utf-8")
     info = folder / f"{package}-1.0.dist-info"
     info.mkdir(parents=True)
@@ -22,7 +22,7 @@ def install(folder: Path, package: str, source: str, mechanisms: dict[str, str])
 
 
 def written_in_contributing() -> tuple[str, dict[str, str]]:
-    """The mechanism that CONTRIBUTING shows, and the entry points beside it."""
+    """The example mechanism in CONTRIBUTING, and its entry points."""
     text = CONTRIBUTING.read_text(encoding="utf-8")
     (source,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     (settings,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)

@@ -1,4 +1,4 @@
-"""Posteriors in exact rationals, by plain sums: slow, and obviously right."""
+"""Posteriors in exact rationals, by plain sums: slow, but obviously correct."""
 
 from fractions import Fraction
 
@@ -15,6 +15,6 @@ def posterior(chances, prior, report):
 
 
 def expected_km(locations, mass, truths, answer):
-    """Of the truth's distance to an answer, in exact arithmetic on the rounded distances."""
+    """The expected distance between truth and answer, exact for the rounded distances."""
     row = locations.distances_km(answer)
     return sum(p * Fraction(float(row[t])) for p, t in zip(mass, truths, strict=True))

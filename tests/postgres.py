@@ -1,7 +1,7 @@
-"""A PostgreSQL of the tests' own: in a temporary folder, as an ordinary user, on loopback.
+"""A PostgreSQL server for the tests: in a temporary folder, as an ordinary user, on loopback.
 
-The folder is on a disk, where a flush costs what it costs people. `IN_MEMORY` set to 1 puts it
-into memory instead, for speed; what is measured there says so.
+The folder is on a disk, so that a flush takes as long as in production. Set `IN_MEMORY` to 1 to
+use memory instead, which is faster; measurements state which one was used.
 """
 
 import os
@@ -23,18 +23,18 @@ PLACES = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 TRIES, WAIT_S = 5, 60
 IN_MEMORY = "NOMADP_POSTGRES_IN_MEMORY"
 DISK, MEMORY = "on a disk", "in memory"
-SHARED, FURTHER = Path("/dev/shm"), Path("/var/tmp")  # the latter outlasts a restart
+SHARED, FURTHER = Path("/dev/shm"), Path("/var/tmp")  # the latter survives a restart
 MOUNTS = Path("/proc/self/mounts")
 
 
 def program(name: str) -> str | None:
-    """Debian keeps them off the path."""
+    """The path of a program of PostgreSQL, which Debian does not put on the PATH."""
     beside = [str(place) for place in PLACES]
     return shutil.which(name) or shutil.which(name, path=os.pathsep.join(beside))
 
 
 def medium_of(folder: Path) -> str:
-    """What a folder is on: memory where the file system it is mounted from has no disk."""
+    """Whether a folder is on a disk or in memory, by the file system it is mounted from."""
     if not MOUNTS.is_file():
         return DISK
     kinds = {}
@@ -47,7 +47,7 @@ def medium_of(folder: Path) -> str:
 
 
 def parent_folder() -> Path:
-    """Where a server's data go: to a disk where there is one, unless memory is asked for."""
+    """The parent of a server's data folder: on a disk if possible, unless set to memory."""
     temporary = Path(tempfile.gettempdir())
     if os.environ.get(IN_MEMORY) == "1" and SHARED.is_dir():
         return SHARED
@@ -56,7 +56,7 @@ def parent_folder() -> Path:
 
 
 class Postgres:
-    """One server; `database` gives a place without tables each time it is called."""
+    """A server. Each call of `database` returns the address of a new schema without tables."""
 
     def __init__(self, encoding: str = "UTF8") -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="nomadp-postgres-", dir=parent_folder()))
@@ -83,7 +83,7 @@ class Postgres:
         )
 
     def start(self) -> None:
-        """Once more if it ends or hangs before it is ready, as one was seen to."""
+        """Start the server, and try again if it ends or hangs before it is ready."""
         for _ in range(TRIES):
             self._begin()
             if wait_until(lambda: self._is_ready() or self._has_ended(), WAIT_S):
@@ -118,7 +118,7 @@ class Postgres:
         return f"{address}?options=-csearch_path%3Dtest{self._count}"
 
     def damage(self, place: str, table: str, *, lose: bool = False) -> None:
-        """Overwrite the first page of a table, or lose its file; nothing is in memory then."""
+        """Overwrite the first page of a table, or delete its file, after a checkpoint."""
         import psycopg
 
         with psycopg.connect(place, autocommit=True) as connection:
@@ -135,7 +135,7 @@ class Postgres:
 
     @contextmanager
     def told(self, setting: str) -> Iterator[None]:
-        """With a setting of the whole server, as long as this lasts."""
+        """Change a setting of the whole server for the duration of the context."""
         self._change(setting)
         try:
             yield
@@ -155,16 +155,16 @@ class Postgres:
                 time.sleep(0.01)
 
     def kill(self) -> None:
-        """As a power cut would: the server and all that it started."""
+        """Kill the server and all its child processes, as in a power failure."""
         assert self.process is not None
         started = children(self.process.pid)
         self.process.kill()
         for child in started:
-            with suppress(ProcessLookupError):  # it ended by itself meanwhile
+            with suppress(ProcessLookupError):  # it has ended by itself
                 os.kill(child, signal.SIGKILL)
         self.process.wait()
 
     def end(self) -> None:
         if self.process is not None and self.process.poll() is None:
-            self.kill()  # its data go with it
+            self.kill()  # its data are deleted with it
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Real processes: the command line as a terminal or a supervisor meets it."""
+"""Run the command line as a real process, as a terminal or a supervisor does."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ __all__ = ["catches_signals", "children", "is_gone", "start", "wait_until"]
 
 
 def start(arguments: Sequence[str], folder: Path) -> "subprocess.Popen[str]":
-    """``nomadp`` in a process group of its own, so that a group's signal spares the tests."""
+    """Start ``nomadp`` in its own process group, so that signals do not reach the tests."""
     return subprocess.Popen(
         [sys.executable, "-m", "nomadp", *arguments],
         cwd=folder,
@@ -33,7 +33,7 @@ def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
 
 
 def is_gone(process: int) -> bool:
-    """Not there any more, or only waiting for somebody to take note of its end."""
+    """Whether a process has ended; a zombie counts as ended."""
     try:
         state = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]
     except (FileNotFoundError, ProcessLookupError):
@@ -42,14 +42,14 @@ def is_gone(process: int) -> bool:
 
 
 def catches_signals(process: int) -> bool:
-    """Whether a command has begun; Python by itself leaves SIGTERM to the system."""
+    """Whether the command handles SIGTERM yet, which Python does not do by default."""
     said = Path(f"/proc/{process}/status").read_text()
     caught = int(said.partition("SigCgt:")[2].split()[0], 16)
     return bool(caught >> (signal.SIGTERM - 1) & 1)
 
 
 def children(process: int) -> list[int]:
-    """Of the main thread: processes are started there."""
+    """The child processes of the main thread, which starts all of them."""
     try:
         listed = Path(f"/proc/{process}/task/{process}/children").read_text()
     except (FileNotFoundError, ProcessLookupError):

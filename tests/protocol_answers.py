@@ -1,7 +1,7 @@
-"""Answers the questions of tests/vectors about the protocol: tasks, files, reports, refusals.
+"""Recompute the answers of the protocol's test vectors: tasks, files, reports, refusals.
 
-A world of such a file is a task with its files. Refusals have a reason of one word, which is
-recognised by the code of our refusal: a refusal for another reason is another answer.
+A world of these vectors is a task with its files. The reason of a refusal is one word, which is
+derived from the code of our error; a refusal for another reason is a wrong answer.
 """
 
 import json
@@ -71,7 +71,7 @@ CODES = {
     "labels": ["label_count_out_of_range", "too_many_labels"],
 }
 REASONS = {code: reason for reason, codes in CODES.items() for code in codes}
-"""The reason in a vector that a code stands for."""
+"""The reason in the vectors, by error code."""
 OF_A_FIELD = ("field_not_text", "task_field_out_of_range")
 
 
@@ -99,18 +99,18 @@ def bundle_of(world):
 
 
 def canonical(text):
-    """The one text of a value, however it was written."""
+    """The canonical text of a value in any spelling."""
     return {"bytes": canonical_bytes(parse_object(text.encode(), "it", 10**6)).decode()}
 
 
 def task(fields):
-    """A task's bytes and id."""
+    """The bytes and the id of a task."""
     made = Task.from_bytes(canonical_bytes(fields))
     return {"bytes": made.content.decode(), "task_id": made.id}
 
 
 def public_files(locations, atlas=None, zones=None):
-    """The hashes of what is in files, however they are written."""
+    """The hashes of the contents of files in any spelling."""
     made = parse_locations(locations.encode())
     found = {"locations_sha256": made.sha256}
     if atlas is not None:
@@ -121,12 +121,12 @@ def public_files(locations, atlas=None, zones=None):
 
 
 def resampled(count, length):
-    """Which points of a journey are kept, by their numbers."""
+    """The indices of the points that resampling keeps."""
     return resample(range(count), length)
 
 
 def value_size(world):
-    """How reports of a task are written."""
+    """The encoding of the reports of a task."""
     code = world.code
     return {
         "entries": code.entries,
@@ -138,7 +138,7 @@ def value_size(world):
 
 
 def sent(world, points, words, random, time, hour=None):
-    """All that a device does with a journey, from its points to the bytes of the request."""
+    """All steps of a device, from the points of a trajectory to the bytes of the request."""
     from known_answers import Given, Recording
 
     lat, lng = np.array([[float(each) for each in point] for point in points]).T
@@ -171,14 +171,14 @@ def refused_task(expected_id=None, **content):
 
 
 def refused_files(world, files):
-    """Files that are not those of a task; one that is left out is its own."""
+    """Check wrong files of a task; those that are not given are the right ones."""
     given = {name: text.encode() for name, text in files.items() if text is not None}
     kept = {name: own for name, own in world.files.items() if name not in files}
     return refused(lambda: TaskBundle.from_files(world.task, kept | given))
 
 
 def refused_upload(world, now, closed=False, **content):
-    """What a collector replies, whose own time is ``now``: a problem, or what failed."""
+    """The reply of a collector at the time ``now``: a problem, or the reports that failed."""
     try:
         reports = _reports(json.loads(content_of(**content)))
     except ValueError:

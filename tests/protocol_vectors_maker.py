@@ -1,7 +1,7 @@
-"""Writes protocol.json and refused.json of tests/vectors, asked here and answered by our code.
+"""Write protocol.json and refused.json of tests/vectors: inputs from here, answers of our code.
 
-``python tests/protocol_vectors_maker.py``: as in vectors_maker.py, an answer that is in a file
-is never changed.
+``python tests/protocol_vectors_maker.py``: as in vectors_maker.py, it never changes an answer
+that is already in a file.
 """
 
 import json
@@ -86,7 +86,7 @@ LONG = [[f"41.{79 + k}", f"-87.{68 - k}"] for k in range(11)]
 
 
 def sent(name, world, bundle, points, number, hour=None):
-    """The words are what a seed gives, but for the first and the last words there are."""
+    """A case of `sent` with words of a seed; the first two have the extreme words."""
     places = [[float(each) for each in point] for point in points]
     snapped = bundle.locations.nearest(*np.array(places).T).tolist()
     length = bundle.task.length
@@ -137,11 +137,11 @@ EDGES = [
     {"start": 0, "end": 1, "retention": 2},
     {"start": LAST - 1, "end": LAST, "time_precision": 3600},
 ]
-"""The bounds of a task, which are within."""
+"""Tasks at the limits of what is allowed."""
 
 
 def spelled(world):
-    """The same files, written otherwise: their hashes are of what is in them."""
+    """Other spellings of the same files, which have the same hashes."""
     files = world["files"]
     rows = files["locations"].splitlines()
     quoted = "\r\n".join(
@@ -293,7 +293,7 @@ CHANGES = [
 UNSEEN = [0x00, 0x7F, 0x85, 0xA0, 0xAD, 0x61C, 0x180E, 0x200B, 0x200D, 0x2028, 0x2066, 0x3000]
 UNSEEN += [0xE000, 0xF8FF, 0xFDD0, 0xFEFF, 0xFFF9, 0xFFFF, 0x1FFFE, 0xE0001, 0xE0041]
 UNSEEN += [0xF0000, 0x10FFFF]
-"""Code points that no purpose has."""
+"""Code points that a purpose must not contain."""
 CHANGES += [{"purpose": f"a{chr(each)}b"} for each in UNSEEN]
 CHANGES += [{"epsilon": f"1/{10**30 + 1}"}, {"epsilon": "07/2"}, {"epsilon": "+4"}]
 CHANGES += [{"start": LAST, "end": LAST + 1}]
@@ -485,7 +485,7 @@ def refused_upload(worlds):
 
 
 def _other_values(worlds, asked, good):
-    """Of sets of labels and of points in a space: none but what is released."""
+    """Values of frequency oracles that the mechanism cannot release."""
     for name in ("trips as bits", "trips as a list", "trips in a projective space"):
         code = bundle_of(worlds[name]).code
         rows = [range(1, 1 + code.entries)]

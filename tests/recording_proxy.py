@@ -1,4 +1,4 @@
-"""What a network sees of a browser: a proxy on loopback that notes every request."""
+"""A proxy on loopback that records every request of a browser, as a network sees it."""
 
 import http.client
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from collecting import Address
 
 
 class Seen(NamedTuple):
-    """A request: each has a connection of its own."""
+    """A recorded request; each has its own connection."""
 
     method: str
     path: str
@@ -20,7 +20,7 @@ class Seen(NamedTuple):
 
 
 class RecordingProxy(ThreadingHTTPServer):
-    """In front of a collector."""
+    """A recording proxy in front of a collector."""
 
     daemon_threads = True
 
@@ -31,7 +31,7 @@ class RecordingProxy(ThreadingHTTPServer):
 
     @property
     def address(self) -> Address:
-        """Of the collector, as whoever comes through here sees it."""
+        """The address of the collector through this proxy."""
         return self.behind._replace(port=self.server_port)
 
 
@@ -61,7 +61,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = _pass_on
 
     def log_message(self, format: str, *arguments: Any) -> None:
-        """Says nothing: `seen` has it."""
+        """Print nothing: requests are in `seen`."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Reports out of lists of locations, as if a mechanism had made them."""
+"""Make reports from lists of locations, as if a mechanism had drawn them."""
 
 from nomadp.reports import Header, SimulatedReports
 from nomadp.sequences import joined

@@ -1,4 +1,4 @@
-"""Whether two answers are the same, to the last digit."""
+"""Compare two estimates exactly, to the last digit."""
 
 import numpy as np
 

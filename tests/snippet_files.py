@@ -1,4 +1,4 @@
-"""Small files of the names that documents use, for the commands that read them."""
+"""Small files with the names that the documentation uses, for the commands that read them."""
 
 import csv
 import gzip
@@ -24,7 +24,7 @@ TIMES = tuple(f"2024-01-01T0{hour}:00:00Z" for hour in (8, 9, 9))
 
 
 def make_files(folder: Path) -> None:
-    """A city of ours as places and trips, and a journey in every form that is named."""
+    """Write a synthetic city, and a trajectory in every format that the documentation names."""
     city = nomadp.synthetic_city(seed=1, places=60, trips=80)
     nomadp.write_locations(folder / "places.csv", city.locations)
     rows = [
@@ -52,7 +52,7 @@ def make_files(folder: Path) -> None:
 
 
 def _journeys(folder: Path) -> None:
-    """The same journey as other programs write it."""
+    """Write the same trajectory in the formats of other programs."""
     points = [(*place, time) for place, time in zip(NEAR, TIMES, strict=True)]
     track = "".join(
         f'<trkpt lat="{lat}" lon="{lng}"><time>{time}</time></trkpt>'
@@ -73,7 +73,7 @@ def _journeys(folder: Path) -> None:
 
 
 def _downloads(folder: Path) -> None:
-    """Files of the names and forms that others publish, with two journeys in each."""
+    """Write files in the formats of published data sets, with two trajectories each."""
     visits = [(user, hour) for user in ("7", "8") for hour in range(4)]
     rows = [
         f"{user}\t2010-06-0{day}T{hour:02}:10:00Z\t{lat + hour / 100}\t{lng}\t{city}{hour}\n"

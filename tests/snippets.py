@@ -1,4 +1,4 @@
-"""The blocks of code that documents show, and what is to become of each."""
+"""The code blocks of the documentation, and how each is tested."""
 
 import re
 import shlex
@@ -23,7 +23,7 @@ FENCE = re.compile(
 )
 COMMAND = re.compile(r" *(?:[A-Z_]+=\S+ )*nomadp ((?!version).+)")
 SHOWN = {"text", "toml", "json"}
-"""Kinds of blocks that nobody types."""
+"""Kinds of blocks that are output or data, not input."""
 
 
 @dataclass(frozen=True)
@@ -36,19 +36,19 @@ class Snippet:
 
     @property
     def is_typed(self) -> bool:
-        """Whether it is something that a reader would run."""
+        """Whether a reader would run the block."""
         written = self.note.startswith(("source:", "shown:", "picture:"))
         return not (self.kind in SHOWN or written or self.page.endswith("/typescript.md"))
 
     @property
     def reason(self) -> str | None:
-        """Why it is not run, if the page says so: <!-- not run: WHY --> stands before it."""
+        """Why no test runs the block: <!-- not run: WHY --> is before it. None if it is run."""
         found = re.fullmatch(r"not run: (.{10,})", self.note)
         return found[1] if found else None
 
     @property
     def runner(self) -> Path | None:
-        """The test that runs it, if the page names one: <!-- run by: tests/FILE -->."""
+        """The test that runs the block, if <!-- run by: tests/FILE --> is before it."""
         found = re.fullmatch(r"run by: (tests/[\w/]+\.py)", self.note)
         return ROOT / found[1] if found else None
 
@@ -65,20 +65,20 @@ def snippets(page: Path) -> Iterator[Snippet]:
 
 
 def block_of(page: str, start: str) -> str:
-    """The only block of a page that begins so."""
+    """The only block of a page that starts with this text."""
     (found,) = (each for each in snippets(ROOT / page) if each.text.startswith(start))
     return found.text
 
 
 def commands(text: str) -> Iterator[list[str]]:
-    """The words of every ``nomadp`` command in a block, without comments and variables."""
+    """The words of each ``nomadp`` command in a block, without comments and variables."""
     for line in text.replace("\\\n", " ").splitlines():
         if found := COMMAND.match(line):
             yield shlex.split(found[1], comments=True)
 
 
 def spans(page: Path) -> Iterator[str]:
-    """Commands within sentences: whole ones, so those that have an option."""
+    """Complete commands within sentences: those that have an option."""
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
     for found in re.findall(r"`(nomadp [^`]*?--[^`]*)`", text):
         yield " ".join(found.split())

@@ -1,6 +1,6 @@
-"""A client written from docs/protocol.md alone: nothing of ours.
+"""A client written from docs/protocol.md alone, without any code of NomaDP.
 
-It exists to show that the page is enough. Plain Python, for journeys one at a time.
+It shows that the specification is sufficient. Plain Python, for one trajectory at a time.
 """
 
 import base64
@@ -139,7 +139,7 @@ def points_of(q, j):
 
 
 class Law:
-    """Over d labels: sets of `count`, or points of a space of order q with t coordinates."""
+    """The law over d labels: sets of `count` labels, or points of a projective space."""
 
     def __init__(self, d, epsilon):
         self.d, self.heavy = d, heaviest(U, epsilon)
@@ -176,7 +176,7 @@ class Law:
         return min(spaces, key=lambda space: self.variance(*space))
 
     def in_space(self, q, t):
-        """The chances that a report supports the true label, and another one."""
+        """The probabilities that a report supports the true label, and any other."""
         inside, every = points_of(q, t - 1), points_of(q, t)
         p = Fraction(inside * self.heavy, inside * self.heavy + (every - inside) * U)
         g = Fraction(points_of(q, t - 2), inside)

@@ -1,6 +1,6 @@
-"""What the client of stranger.py refuses, also written from docs/protocol.md alone.
+"""The checks of the client in stranger.py, also written from docs/protocol.md alone.
 
-Whatever is refused raises ValueError.
+Every failed check raises ValueError.
 """
 
 import base64
@@ -70,7 +70,7 @@ def plain_object(content, most):
 
 
 def check_nested(value, depth):
-    """Of a value inside of so many objects and arrays."""
+    """Check a value that is nested in ``depth`` objects and arrays."""
     must(depth <= 8)
     if isinstance(value, str):
         value.encode()
@@ -161,7 +161,7 @@ def check_params(task, law):
 
 
 def check_files(task, files):
-    """The number of labels, or of codewords."""
+    """Check the files of a task; returns the number of labels or codewords."""
     book = "atlas" if task["mechanism"]["name"] == "atlas" else "zones"
     must({"locations", book} <= files.keys())
     must(Fraction(task["epsilon"]) >= Fraction(1, 10**6))
@@ -231,7 +231,7 @@ def check_zones(said, task, rows):
 
 
 def grid_zones(rows, n):
-    """What grid:N makes of locations: the names of its zones, and the zone of each location."""
+    """The zones of grid:N: their names, and the zone of each location."""
     turns = [row[2] - rows[0][2] for row in rows]
     x = [rows[0][2] + (turn - 360 * round(turn / 360)) for turn in turns]
     column, line = (along(each, n) for each in (x, [row[1] for row in rows]))
@@ -266,7 +266,7 @@ def check_words(law):
 
 
 def value_kind(task, size):
-    """How many numbers, below which, and whether they are bits."""
+    """How many numbers a report has, their upper bound, and whether they are bits."""
     if task["mechanism"]["name"] == "atlas":
         return 1, size, False
     law = stranger.Law(size, Fraction(task["epsilon"]))
@@ -292,7 +292,7 @@ def check_value(task, size, text):
 
 
 def replied(task, size, body, now, closed):
-    """The status of an upload, and what failed with which errors."""
+    """The status of an upload, and the reports that failed with their errors."""
     try:
         reports = check_upload(body)
     except ValueError:
@@ -320,7 +320,7 @@ def check_upload(body):
 
 
 def errors_of(task, size, report, now):
-    """All that apply: a collector names one of them."""
+    """All errors of a report; a collector replies with one of them."""
     time, found = report["time"], set()
     try:
         check_value(task, size, report["value"])

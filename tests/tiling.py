@@ -1,4 +1,4 @@
-"""Tiles of the web's map: their numbers in a PMTiles file, and what of a drawing is in one."""
+"""Map tiles: their numbers in a PMTiles file, and clipping of drawings to a tile."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ import numpy as np
 __all__ = ["Tile", "clipped_line", "clipped_ring", "tiles_around"]
 
 MARGIN = 128
-"""How far beyond a tile its drawing goes, so that no seam is seen."""
+"""How far a drawing extends beyond its tile, so that no seam is visible."""
 
 
 class Tile(NamedTuple):
@@ -18,7 +18,7 @@ class Tile(NamedTuple):
 
     @property
     def number(self) -> int:
-        """As PMTiles counts: zoom by zoom, along a Hilbert curve."""
+        """The number of the tile in PMTiles: zoom by zoom, along a Hilbert curve."""
         x, y, along = self.x, self.y, 0
         side = 1 << (self.zoom - 1) if self.zoom else 0
         while side:
@@ -32,13 +32,13 @@ class Tile(NamedTuple):
         return (4**self.zoom - 1) // 3 + along
 
     def at(self, degrees: Any, extent: int) -> Any:
-        """Longitudes and latitudes in the units of this tile, of which y points south."""
+        """Convert longitudes and latitudes to units of this tile; y points south."""
         world = _world(degrees) * (1 << self.zoom)
         return (world - [self.x, self.y]) * extent
 
 
 def _world(degrees: Any) -> Any:
-    """From 0 to 1, west to east and north to south."""
+    """Web Mercator coordinates from 0 to 1, west to east and north to south."""
     lng, lat = np.asarray(degrees, dtype=float).T
     north = np.arcsinh(np.tan(np.radians(lat))) / (2 * np.pi)
     return np.stack([lng / 360 + 0.5, 0.5 - north], axis=-1)
@@ -55,7 +55,7 @@ def tiles_around(
 
 
 def clipped_line(ends: Any, extent: int) -> Any:
-    """What of a straight line is in a tile; None if nothing is (Liang and Barsky, 1984)."""
+    """Clip a straight line to a tile; None if nothing is left (Liang and Barsky, 1984)."""
     start, way = ends[0], ends[-1] - ends[0]
     first, last = 0.0, 1.0
     for axis in (0, 1):
@@ -71,7 +71,7 @@ def clipped_line(ends: Any, extent: int) -> Any:
 
 
 def clipped_ring(points: Any, extent: int) -> Any:
-    """What of an area is in a tile, edge by edge (Sutherland and Hodgman, 1974)."""
+    """Clip an area to a tile, edge by edge (Sutherland and Hodgman, 1974)."""
     found = np.asarray(points, dtype=float)
     for axis in (0, 1):
         for sign, edge in ((-1, MARGIN), (1, extent + MARGIN)):

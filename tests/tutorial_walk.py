@@ -1,4 +1,4 @@
-"""A reader at a terminal: commands in one folder, collectors beside it, one Python session."""
+"""Run a tutorial as a reader would: commands in one folder, collectors, a Python session."""
 
 import json
 import os
@@ -17,9 +17,9 @@ from plugin import install
 __all__ = ["Walk"]
 
 PORTS = ("8000", "8001")
-"""That the pages name: for devices and analysts, and for the operator."""
+"""The ports in the pages: for devices and analysts, and for the operator."""
 SECONDS = 900
-"""For one command: pip on a busy machine takes its time."""
+"""The time limit of a command: pip can be slow on a busy machine."""
 
 SESSION = """
 import contextlib, io, json, sys
@@ -33,7 +33,7 @@ for line in sys.stdin:
 
 
 class Walk:
-    """With a wheel, in a new environment that pip installs it into; else in this one."""
+    """Runs in a new environment in which pip installs ``wheel``; without one, in this one."""
 
     def __init__(self, folder: Path, wheel: Path | None = None) -> None:
         self.folder, self.wheel = folder / "walk", wheel
@@ -63,14 +63,14 @@ class Walk:
         self.stop()
 
     def stop(self) -> None:
-        """Whatever is served."""
+        """Stop all collectors that still run."""
         while self.running:
             process = self.running.pop()
             process.terminate()
             process.communicate()
 
     def has_packages(self) -> bool:
-        """Whether pip can find any here."""
+        """Whether pip can download packages on this machine."""
         command = [str(self.bin / "python"), "-m", "pip", "download", "--no-deps", "click"]
         where = ["--quiet", "--dest", str(self.site)]
         return (
@@ -83,7 +83,7 @@ class Walk:
         path.write_text(self._here(text), encoding="utf-8")
 
     def typed(self, block: str, *, refused: bool) -> str:
-        """What the commands of a block print."""
+        """Run the commands of a block; returns what they print."""
         lines = block.replace("\\\n", " ").splitlines()
         every = [shlex.split(self._here(line), comments=True) for line in lines]
         return self._as_on_the_page(
@@ -137,7 +137,7 @@ class Walk:
         return done.stdout
 
     def _pip(self, words: list[str]) -> None:
-        """What is ours comes from the wheel; without one it is installed already."""
+        """Run pip, with the wheel as nomadp; without a wheel, add only local packages."""
         if self.wheel is not None:
             ours = [re.sub(r"^nomadp(?=\[|$)", str(self.wheel), word) for word in words[1:]]
             command = [str(self.bin / "python"), "-m", "pip", "--quiet", *ours]
@@ -173,7 +173,7 @@ class Walk:
         )
 
     def _here(self, text: str) -> str:
-        """As a reader would type it here and today."""
+        """The text with the ports, the dates and the task id of this run."""
         for page, here in zip(PORTS, self.ports, strict=True):
             text = text.replace(f"127.0.0.1:{page}", f"127.0.0.1:{here}")
         text = re.sub(r"(?<=--end )\d{4}-\d\d-\d\d", lambda day: _ahead(day[0]), text)
@@ -186,14 +186,14 @@ class Walk:
 
 
 def _ahead(day: str) -> str:
-    """That day or, once it is over, another."""
+    """The day, or a later one if it is over."""
     today = datetime.now(UTC).date()
     later = (today + timedelta(days=300)).isoformat()
     return day if day > today.isoformat() else later
 
 
 def _environment(folder: Path) -> Path:
-    """The programs of a new environment with pip and nothing else."""
+    """Create an environment with nothing but pip; returns the folder of its programs."""
     subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
     return folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
 

@@ -1,12 +1,12 @@
-"""Walk through tutorials and guides as a reader would; put what they print into their pages.
+"""Run tutorials and guides as a reader would, and write their output into the pages.
 
-    python tests/tutorials_maker.py [NAME ...]               renew what is stale in pages
-    python tests/tutorials_maker.py --wheel FILE [NAME ...]  compare, each in its environment
+    python tests/tutorials_maker.py [NAME ...]               update the pages
+    python tests/tutorials_maker.py --wheel FILE [NAME ...]  compare, in new environments
 
-A page is walked from its top, in an empty folder. Blocks of bash are typed; blocks of Python
-are typed into one session, or saved where they have a title; the block of text that follows is
-what was printed. A walk changes what a reader has to: the ports, a day that is over, and ID.
-With --wheel the lines of pip are run, too, and install that file where they say nomadp.
+A page is run from its top, in an empty folder. Blocks of bash are typed. Blocks of Python are
+typed into one session, or saved to a file if they have a title. A text block that follows is
+the output. As a reader must, a run replaces ports, dates in the past, and ID. With --wheel,
+pip commands run as well, and install that file instead of nomadp.
 """
 
 import argparse
@@ -25,7 +25,7 @@ __all__ = ["GUIDES", "PAGES", "Block", "blocks", "looks_like", "shown", "walked"
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "tutorials"
 PAGES = sorted(path for path in FOLDER.glob("*.md") if path.name != "index.md")
 GUIDES = sorted((FOLDER.parent / "guides").glob("*.md"))
-"""Walked alike; what stands there from the source is for reading."""
+"""Run in the same way; blocks that quote the source are only for reading."""
 
 FENCE = re.compile(
     r"(?:^<!-- (?P<note>[^\n]*) -->\n)?"
@@ -33,11 +33,11 @@ FENCE = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 PICTURE = re.compile(r"\]\((\.\./images/tutorials/([\w-]+\.png))\)")
-"""One that the walk draws, under the same name."""
+"""An image that the run draws, under the same name."""
 VARIES = "numbers vary"
 FAILS = "is refused"
 
-# What no two runs have in common: ids of tasks and reports, tokens, and days.
+# What differs between runs: ids of tasks and reports, tokens, and days.
 UNLIKE = [
     (re.compile(r"(?<![\w-])[\w-]{43}(?![\w-])"), "<task>"),
     (re.compile(r"(?<![\w-])[\w-]{22}(?![\w-])"), "<report>"),
@@ -52,7 +52,7 @@ class Block:
     note: str
     text: str
     where: tuple[int, int]
-    """Where its text begins and ends in the page."""
+    """The start and the end of its text in the page."""
 
 
 def blocks(page: str) -> Iterator[Block]:
@@ -62,7 +62,7 @@ def blocks(page: str) -> Iterator[Block]:
 
 
 def shown(text: str, note: str) -> str:
-    """What of an output is the same in every run."""
+    """The output with placeholders for what differs between runs."""
     for pattern, name in UNLIKE:
         text = pattern.sub(name, text)
     if note == VARIES:
@@ -72,7 +72,7 @@ def shown(text: str, note: str) -> str:
 
 
 def looks_like(page: str, printed: str, note: str) -> bool:
-    """Whether a page may go on showing what it shows; a line "..." stands for any lines."""
+    """Whether the output in a page is still right; a line "..." stands for any lines."""
     lines = shown(page, note).splitlines()
     if set(lines) <= {"..."}:
         return not printed
@@ -83,7 +83,7 @@ def looks_like(page: str, printed: str, note: str) -> bool:
 
 
 def walked(page: str, walk: Walk) -> str:
-    """The page with everything that a walk printed differently."""
+    """The page, updated wherever a run printed something else."""
     edits: list[tuple[tuple[int, int], str]] = []
     printed: str | None = None
     for block in blocks(page):

@@ -1,7 +1,7 @@
-"""Which sections state the rules that a known answer depends on: from docs/, with anchors.
+"""The sections of docs/ that state the rules behind each test vector, with anchors.
 
-`protocol.md` has all that a device or a collector of another make needs; other mechanisms, and
-what only experiments need, are explained elsewhere.
+`protocol.md` has everything that another implementation of a device or a collector needs. Other
+mechanisms, and what only experiments need, are explained elsewhere.
 """
 
 WIRE = ("atlas", "trips", "starts", "ends", "visits")

@@ -1,7 +1,7 @@
-"""Writes tests/vectors: ``python tests/vectors_maker.py`` answers every question written here.
+"""Write tests/vectors: ``python tests/vectors_maker.py`` computes the answers to all inputs.
 
-An answer that is already in a file is never changed: a law that answers otherwise is a new
-version and gets a file of its own. ``--force`` is for questions that were wrong.
+An answer that is already in a file is never changed: a law with other answers is a new version
+and gets its own file. ``--force`` is for inputs that were wrong.
 """
 
 import json
@@ -78,7 +78,7 @@ WORLDS = {
 
 
 class Aiming:
-    """A Choose that keeps the words it used, some of them made to give a wanted value."""
+    """A `Choose` that records its words, some of which are chosen to draw a wanted value."""
 
     def __init__(self, seed, wanted):
         self.words, self._wanted = [], wanted
@@ -123,7 +123,7 @@ EPSILONS = ("1/3", "1", "4", "20")
 
 
 def everywhere(mechanism, **options):
-    """Every length, each with one of the epsilons, and a set across the date line."""
+    """Cases of every length, each at another epsilon, and of a set across the date line."""
     return [
         *(
             report("town", mechanism, epsilon, trip, **options)
@@ -156,7 +156,7 @@ def tp():
         *everywhere("tp"),
         *(report("town", "tp", "6", trip, **one) for one in options for trip in TRIPS[1:]),
         report("300", "tp", "1", [7, 250, 299, 0]),
-        # In both copies one pivot and one target: at the start and the end by turns.
+        # Both copies have one pivot and one target, at the start and the end in turn.
         report(
             "nearly between",
             "tp",
@@ -292,7 +292,7 @@ def _pinned(trip, pinned):
 
 
 def books():
-    """The books that the reports of atlas-3.json are drawn from, for who cannot make them."""
+    """The codebooks behind the reports of atlas-3.json, for those who cannot design them."""
     asked = [
         *(("town", length, None, epsilon) for length, epsilon in ((1, "1/3"), (2, "1"))),
         ("town", 3, None, "4"),
@@ -313,7 +313,7 @@ def books():
 
 
 def question(name):
-    """Each by itself and with when, on a fine and a coarse map, by both laws."""
+    """Cases of a frequency oracle: with and without time, fine and coarse zones, both laws."""
     finest = {"zones": "grid:50" if name == "trips" else "grid:1000"}
     return [
         *everywhere(name),
@@ -429,7 +429,7 @@ def randomness():
 
 
 def many():
-    """Every mechanism, and the options that its fast program reads."""
+    """Cases of every mechanism, with the options that its fast path reads."""
     options = {
         "tp": [{"directions": "preceding"}, {"merge": "first-index", "granularity": 7}],
         "atp": [{"radius_km": 9.0}, {"resolution": 7, "merge": "direction"}],
@@ -471,7 +471,7 @@ OTHERS = {
 
 
 def files():
-    """The name, the head and the cases of every file."""
+    """Yield the name, the header and the cases of every file."""
     for name, kind in MECHANISMS.items():
         head = {"mechanism": name, "version": kind.version}
         yield f"{name}-{kind.version}", head, MAKERS[name]()
@@ -480,7 +480,7 @@ def files():
 
 
 def main(force):
-    """Write all files, or none of one whose known answers changed."""
+    """Write all files; a file whose known answers would change is refused."""
     for name, head, asked in files():
         used = {one["ask"]["world"] for one in asked if "world" in one["ask"]}
         worlds = {world: WORLDS[world] for world in WORLDS if world in used}
@@ -488,7 +488,7 @@ def main(force):
 
 
 def write(name, head, asked, force):
-    """Answer what is asked of the worlds in a head, and write it down."""
+    """Compute the answers for the worlds in a header, and write the file."""
     worlds = head["worlds"]
     answered = [one | {"answer": answer(one, worlds)} for one in asked]
     cases = [{"kind": one["kind"], "rules": rules_of(one)} | one for one in answered]
@@ -512,7 +512,7 @@ def check_unchanged(old, cases, worlds):
 
 
 def _key(one, worlds):
-    """A question by its content: a world may get another name, not another place."""
+    """The content of a case as a key: a world may be renamed, but not changed."""
     ask = ChainMap({"world": worlds.get(one["ask"].get("world"))}, one["ask"])
     return json.dumps([one["kind"], dict(ask)], sort_keys=True)
 

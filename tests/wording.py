@@ -1,8 +1,8 @@
-"""Sentences that people read, kept in one file per surface, to be reviewed as text.
+"""Snapshots of sentences that people read, one file per surface, for review as text.
 
-A test hands what it got to the fixture ``wording``, which compares it with what stands in
-tests/wording/SURFACE.md. `python3 dev.py wording` writes those files anew from the same tests.
-Other tests match codes and facts, so that a changed sentence breaks nothing but this.
+A test passes a text to the fixture ``wording``, which compares it with the snapshot in
+tests/wording/SURFACE.md. `python3 dev.py wording` updates the snapshots from the same tests.
+Other tests check codes and facts, so a changed sentence breaks only its snapshot.
 """
 
 import difflib
@@ -23,7 +23,7 @@ _written: dict[str, dict[str, str]] = {}
 def compare(
     surface: str, name: str, text: str, *, hide: Mapping[str, str] | None = None
 ) -> None:
-    """Whether ``text`` is what ``surface`` has under ``name``.
+    """Compare ``text`` with the snapshot ``name`` of ``surface``.
 
     ``hide`` replaces what differs from run to run, such as a path, by a word in capitals.
     """
@@ -52,7 +52,7 @@ def _kept(surface: str) -> dict[str, str]:
 
 
 def write(*, all_ran: bool) -> None:
-    """Write what tests handed in; sections that nobody handed in go if every test ran."""
+    """Write the snapshots of this run; if all tests ran, remove those that no test used."""
     FOLDER.mkdir(exist_ok=True)
     for surface, sections in _written.items():
         kept = {} if all_ran else _kept(surface)

@@ -1,4 +1,4 @@
-"""Small worlds that tests share, and a second, naive way of finding a mechanism's exact law."""
+"""Small location sets that tests share, and a second, naive computation of exact laws."""
 
 from fractions import Fraction
 from itertools import combinations, product
@@ -41,7 +41,7 @@ def exactly_worst(channel, secrets) -> Fraction:
 
 
 class Replay:
-    """A Choose for one input that follows one path, in exact rationals."""
+    """A `Choose` for one input that follows one path, in exact rationals."""
 
     def __init__(self, path):
         self.path, self.taken, self.branches = path, (), []
@@ -66,7 +66,7 @@ class Replay:
 
 
 def every_path(program, secret):
-    """All ways a program can go for one secret: (what it returns, replay)."""
+    """All paths of a program for one secret: pairs of (result, replay)."""
     pending = [()]
     while pending:
         replay = Replay(pending.pop())

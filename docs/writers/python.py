@@ -14,18 +14,21 @@ from typing import Any
 import nomadp
 from nomadp.analysis.guarantee import Explanation
 from nomadp.analysis.metrics import Evaluation, Scores
-from nomadp.analysis.utility import Utility
+from nomadp.analysis.utility import Quality, Utility
 from nomadp.answers.facts import Terms
 from nomadp.audit.loss import Measurement
-from nomadp.budget import Split
-from nomadp.client.ledger import Budget
+from nomadp.budget import Split, Step
+from nomadp.client.ledger import Budget, TaskBudget
 from nomadp.client.outbox import Receipt
 from nomadp.datasets.city import City
 from nomadp.engine.local import PerturbOptions
-from nomadp.formats.point_files import ReadSummary
+from nomadp.formats.point_files import ReadSummary, SnapSummary
+from nomadp.formats.points import People
 from nomadp.formats.presets import Reading
 from nomadp.mechanisms import MECHANISMS
 from nomadp.protocol.bundle import TaskBundle
+from nomadp.protocol.task import Task
+from nomadp.reports.header import Header
 from nomadp.zones import Zones
 
 ABOUT = """# Python
@@ -51,14 +54,42 @@ OTHERS = {"options": "Options of each mechanism", "types": "Arguments and result
 """Pages without public names."""
 
 OBJECTS = (
-    City, Reading, ReadSummary, Split, Zones, PerturbOptions, Explanation, Utility, Measurement,
-    TaskBundle, Receipt, Budget, Terms, Evaluation, Scores,
+    City, Reading, ReadSummary, SnapSummary, People, Split, Step, Zones, PerturbOptions, Header,
+    Explanation, Utility, Quality, Measurement, Task, TaskBundle, Receipt, Budget, TaskBudget,
+    Terms, Evaluation, Scores,
 )  # fmt: skip
 """Types that public functions return or accept, and that are rarely imported."""
+
+ALIASES = """## Names in signatures
+
+| name | meaning |
+|---|---|
+| `AnyPath` | a path: text or an `os.PathLike` |
+| `ArrowObject` | an object that streams to Arrow (`__arrow_c_stream__`), such as a data frame |
+| `Source` | an `AnyPath` or an `ArrowObject` |
+| `Paths` | one `Source`, or a sequence of them |
+| `GeoObject` | an object with `__geo_interface__`, such as a GeoDataFrame |
+| `Floats` | a NumPy array of 64-bit floats |
+| `Ints`, `Indices` | a NumPy array of 64-bit integers |
+| `Sectors` | a NumPy array of 8-bit unsigned integers |
+| `ArrayLike` | anything that NumPy converts to an array |
+| `Trajectory` | a NumPy array of location indices, in order |
+| `Sequences` | a `TrajectorySet`, `Reports` or `SimulatedReports` |
+| `AnyReports` | `Reports` or `SimulatedReports` |
+| `RandomSource` | a `SystemRandom`, `KeyedRandom` or `SeededRandom` |
+| `WordStream` | an endless stream of random 64-bit words; `next()` returns the next one |
+| `Progress` | a function that is called with the number of units of work finished since its last call |
+| `Make` | a function that makes a mechanism from a location set and an epsilon |
+| `Choose` | how a program makes its random choices: a device draws one, the auditor enumerates all |
+| `Part` | a program, and the secret that it reads |
+"""  # noqa: E501
 
 OPTIONS = """Options of [`make_mechanism`](mechanisms.md#make_mechanism) besides `epsilon` and
 `locations`. `nomadp perturb` takes them as `--option NAME=VALUE`.
 """
+
+ATTRIBUTES = ("trajectories", "lengths")
+"""Public functions whose name in a docstring is nearly always that of an attribute."""
 
 Definition = ast.FunctionDef | ast.ClassDef
 EXAMPLE = re.compile(r"^>>> .*?(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -82,29 +113,60 @@ def definition(value: Any) -> Definition:
     raise LookupError(f"no definition of {value.__name__} in {value.__module__}")
 
 
-def signature(name: str, function: ast.FunctionDef) -> str:
+def signature(name: str, function: ast.FunctionDef, module: ModuleType) -> str:
     """The signature as written, on several lines if it is long."""
-    arguments = function.args
-    if arguments.args and arguments.args[0].arg in ("self", "cls"):
-        arguments = ast.parse(ast.unparse(function)).body[0].args  # type: ignore[attr-defined]
-        arguments.args = arguments.args[1:]
-    returned = f" -> {ast.unparse(function.returns)}" if function.returns else ""
-    text = f"{name}({ast.unparse(arguments)}){returned}"
+    inner = parameters(function.args, module)
+    returned = f" -> {annotation(function.returns)}" if function.returns else ""
+    text = f"{name}({', '.join(inner)}){returned}"
     if len(text) <= 88:
         return text
-    inner = ",\n    ".join(split_arguments(ast.unparse(arguments)))
-    return f"{name}(\n    {inner},\n){returned}"
+    lines = [f"{name}(", *(f"    {part}," for part in inner), f"){returned}"]
+    return "\n".join(lines)
 
 
-def split_arguments(text: str) -> list[str]:
-    """Split at the commas outside of brackets."""
-    parts, depth, begin = [], 0, 0
-    for place, letter in enumerate(text):
-        depth += (letter in "([{") - (letter in ")]}")
-        if letter == "," and depth == 0:
-            parts.append(text[begin:place].strip())
-            begin = place + 1
-    return [*parts, text[begin:].strip()]
+def parameters(arguments: ast.arguments, module: ModuleType) -> list[str]:
+    """The parameters of a function without self, with the values of named defaults."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    missing = len(positional) - len(arguments.defaults)
+    defaults: list[ast.expr | None] = [*[None] * missing, *arguments.defaults]
+    parts = [parameter(*pair, module) for pair in zip(positional, defaults, strict=True)]
+    if positional and positional[0].arg in ("self", "cls"):
+        parts = parts[1:]
+    if arguments.vararg:
+        parts.append("*" + parameter(arguments.vararg, None, module))
+    elif arguments.kwonlyargs:
+        parts.append("*")
+    for pair in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        parts.append(parameter(*pair, module))
+    if arguments.kwarg:
+        parts.append("**" + parameter(arguments.kwarg, None, module))
+    return parts
+
+
+def parameter(argument: ast.arg, default: ast.expr | None, module: ModuleType) -> str:
+    text = argument.arg
+    if argument.annotation:
+        text += f": {annotation(argument.annotation)}"
+    if default is None:
+        return text
+    value = ast.unparse(default)
+    if isinstance(default, ast.Name):  # its value tells a reader more, if it is a number
+        constant = getattr(module, default.id)
+        numbers = constant if isinstance(constant, tuple) else (constant,)
+        if all(isinstance(number, int | float) for number in numbers):
+            value = repr(constant)
+    return f"{text} = {value}" if argument.annotation else f"{text}={value}"
+
+
+def annotation(node: ast.expr) -> str:
+    """A type as written, without the quotes of a forward reference."""
+    quoted = isinstance(node, ast.Constant) and isinstance(node.value, str)
+    return node.value if quoted else ast.unparse(node)  # type: ignore[attr-defined]
+
+
+@cache
+def type_names() -> set[str]:
+    return {kind.__name__ for kind in OBJECTS}
 
 
 @cache
@@ -124,10 +186,12 @@ def linked(text: str) -> str:
 
     def link(match: re.Match[str]) -> str:
         name = match[1]
-        topic = topic_of().get(name)
-        return f"[`{name}`]({topic}.md#{name.lower()})" if topic else match[0]
+        topic = "types" if name in type_names() else topic_of().get(name)
+        is_link = topic and name not in ATTRIBUTES
+        return f"[`{name}`]({topic}.md#{name.lower()})" if is_link else match[0]
 
-    return re.sub(r"(?<!\[)`(\w+)`", link, text)
+    # Names in bold are parameters.
+    return re.sub(r"(?<![\[*])`(\w+)`", link, text)
 
 
 SECTION = re.compile(r"^(Args|Returns|Raises):\n((?:    .*\n?|\n)+)", re.MULTILINE)
@@ -165,20 +229,24 @@ def prose(doc: str) -> str:
 
 def of_class(owner: type) -> str:
     """The public fields and methods of a class, including those of our base classes."""
-    lines = []
+    entries: dict[str, tuple[str, str]] = {}
     for base in reversed(owner.__mro__):
         if not base.__module__.startswith("nomadp"):
             continue
         body = definition(base).body
         for node in body:
-            line = None
             if isinstance(node, ast.AnnAssign):
-                line = field(node, docstring_after(node, body))
+                add(entries, field(node, docstring_after(node, body)))
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
-                line = method(owner, node)
-            if line and line not in lines:
-                lines.append(line)
-    return "\n\n".join(lines) + "\n" if lines else ""
+                add(entries, method(owner, node))
+    return "\n\n".join(item(*entry) for entry in entries.values()) + "\n" if entries else ""
+
+
+def add(entries: dict[str, tuple[str, str]], entry: tuple[str, str] | None) -> None:
+    """Add a member by its name. If it is declared again without a text, it keeps its text."""
+    if entry:
+        name = re.split(r"\W", entry[0])[0]
+        entries[name] = entry[0], entry[1] or entries.get(name, ("", ""))[1]
 
 
 def docstring_after(node: ast.AnnAssign, body: list[ast.stmt]) -> str:
@@ -190,15 +258,15 @@ def docstring_after(node: ast.AnnAssign, body: list[ast.stmt]) -> str:
     return ""
 
 
-def field(node: ast.AnnAssign, doc: str) -> str | None:
+def field(node: ast.AnnAssign, doc: str) -> tuple[str, str] | None:
     name = ast.unparse(node.target)
-    kind = ast.unparse(node.annotation)
+    kind = annotation(node.annotation)
     if name.startswith("_") or kind.startswith("ClassVar"):
         return None
     default = f" = {ast.unparse(node.value)}" if node.value is not None else ""
     if "field(" in default:
         default = ""
-    return item(f"{name}: {kind}{default}", doc)
+    return f"{name}: {kind}{default}", doc
 
 
 def item(code: str, doc: str) -> str:
@@ -207,7 +275,7 @@ def item(code: str, doc: str) -> str:
     return f"- `{code}`{text}"
 
 
-def method(owner: type, node: ast.FunctionDef) -> str | None:
+def method(owner: type, node: ast.FunctionDef) -> tuple[str, str] | None:
     doc = inspect.getdoc(getattr(owner, node.name))
     if not doc and owner in OBJECTS:
         return None
@@ -215,12 +283,13 @@ def method(owner: type, node: ast.FunctionDef) -> str | None:
         raise LookupError(f"{owner.__name__}.{node.name} is public and has no docstring")
     decorated = {ast.unparse(decorator) for decorator in node.decorator_list}
     if decorated & {"property", "cached_property"}:
-        returned = ast.unparse(node.returns) if node.returns else "Any"
+        returned = annotation(node.returns) if node.returns else "Any"
         code = f"{node.name}: {returned}"
     else:
-        code = re.sub(r"\s+", " ", signature(node.name, node))
+        module = importlib.import_module(getattr(owner, node.name).__module__)
+        code = re.sub(r"\s+", " ", signature(node.name, node, module))
         code = code.replace("( ", "(").replace(", )", ")")
-    return item(code, EXAMPLE.sub("", doc))
+    return code, sections(EXAMPLE.sub("", doc))
 
 
 def of_object(kind: type) -> str:
@@ -232,11 +301,14 @@ def of_object(kind: type) -> str:
 def of_mechanism(kind: type[nomadp.Mechanism]) -> str:
     """The options of a mechanism, and their ranges."""
     text = [f"## `{kind.name}`", linked(str(inspect.getdoc(kind)))]
+    entries: dict[str, tuple[str, str]] = {}
     for base in reversed(kind.__mro__):
         if base.__module__.startswith("nomadp") and base is not nomadp.Mechanism:
             body = definition(base).body
-            fields = [node for node in body if isinstance(node, ast.AnnAssign)]
-            text += filter(None, (field(node, docstring_after(node, body)) for node in fields))
+            for node in body:
+                if isinstance(node, ast.AnnAssign):
+                    add(entries, field(node, docstring_after(node, body)))
+    text += [item(*entry) for entry in entries.values()] or ["This mechanism has no options."]
     return "\n\n".join(text) + "\n"
 
 
@@ -244,11 +316,12 @@ def of_name(name: str) -> str:
     value = getattr(nomadp, name)
     text = [f"## {name}\n"]
     if inspect.isfunction(value):
-        code = signature(f"nomadp.{name}", definition(value))  # type: ignore[arg-type]
+        module = importlib.import_module(value.__module__)
+        code = signature(f"nomadp.{name}", definition(value), module)  # type: ignore[arg-type]
         text.append(f"```python\n{code}\n```\n")
     elif issubclass(value, Exception):
         bases = " and ".join(f"`{base.__name__}`" for base in value.__bases__)
-        text.append(f"An exception, also {bases}; its `kind` is `{value.kind}`.\n")
+        text.append(f"An exception, derived from {bases}. Its `kind` is `{value.kind}`.\n")
     text.append(prose(str(inspect.getdoc(value))))
     if inspect.isclass(value) and not issubclass(value, Exception):
         text.append(of_class(value))
@@ -281,7 +354,8 @@ def options() -> str:
 def types() -> str:
     """The page of argument and result types."""
     about = f"# {OTHERS['types']}\n\nTypes that public functions return or accept.\n"
-    return "\n".join([about, *(of_object(kind) for kind in OBJECTS)])
+    parts = [about, linked(ALIASES), *(of_object(kind) for kind in OBJECTS)]
+    return "\n".join(parts).replace("](types.md#", "](#")
 
 
 def pages() -> dict[str, Callable[[], str]]:

@@ -90,6 +90,7 @@ def ends(lines: list[str], begin: int, last: int) -> bool:
         line.rstrip() in ("}", "};", "]);", "] as const;", ");", "} as const;", "];")
         or (at_margin and line.endswith(";"))
         or (line.endswith(";") and lines[begin].endswith("="))
+        or re.fullmatch(r"\) => .*;", line) is not None
     )
 
 
@@ -148,10 +149,14 @@ def member(lines: list[str], begin: int) -> tuple[list[str], int]:
         line = lines[place]
         place += 1
         if line.startswith("  ") and line[2:3] not in ("", " ") and line.endswith("{"):
-            signature.append(line.removesuffix(" {") + ";")
+            signature.append(line.removesuffix(" {").removesuffix(" =") + ";")
             while lines[place] != "  }" and lines[place] != "  };":
                 place += 1
             return signature, place + 1
+        if line.endswith("=>"):  # a field that is a function: its body ends at an empty line
+            while place < len(lines) and lines[place].strip():
+                place += 1
+            return [line], place
         # Drop the value of a field whose type is declared.
         signature.append(re.sub(r"^(  [\w ]+: .*?) = .*;$", r"\1;", line))
         if not line.strip() or line.endswith(";") or line.endswith("{}"):
@@ -164,13 +169,21 @@ def comment_before(lines: list[str], place: int) -> str:
     while place > 0 and lines[place - 1].startswith(("/**", " *")):
         place -= 1
     text = "\n".join(lines[place:last])
-    return re.sub(r"^/\*\* ?|^ \* ?|\s*\*/$", "", text, flags=re.MULTILINE).strip()
+    text = re.sub(r"^/\*\* ?|^ \* ?|\s*\*/$", "", text, flags=re.MULTILINE).strip()
+    return re.sub(r"^@throws (\w+)", r"Throws `\1`", text, flags=re.MULTILINE)
+
+
+def module_comment(text: str) -> str:
+    """The first comment of a module, if it has one line."""
+    match = re.match(r"/\*\* (.*) \*/", text)
+    return match[1] if match else ""
 
 
 def of_name(name: str, module: Path) -> str:
     if name == module.stem:
         text = module.read_text(encoding="utf-8")
-        doc, code = "", "\n".join(re.findall(r"^export (const \w+.*?;)$", text, re.MULTILINE))
+        parts = re.findall(r"^(/\*\* .* \*/\n)?export (const \w+.*?;)$", text, re.MULTILINE)
+        doc, code = module_comment(text), "\n".join(map("".join, parts))
     else:
         doc, code = declaration(name, module)
     return "\n".join(

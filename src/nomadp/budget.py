@@ -160,7 +160,9 @@ class Step:
     copy: int
     """Which of two copies of the trajectory it reads; 0 if there is only one."""
     count: int
+    """The number of draws."""
     share: Fraction
+    """The largest privacy loss of one draw."""
 
     @property
     def total(self) -> Fraction:
@@ -175,7 +177,9 @@ class Split:
     """
 
     epsilon: Fraction
+    """The privacy budget of the whole trajectory."""
     steps: tuple[Step, ...]
+    """The kinds of draws, each with its number and its share."""
 
     def __post_init__(self) -> None:
         if any(step.count < 1 for step in self.steps):
@@ -203,5 +207,5 @@ class Split:
             )
 
     def shares(self, copy: int = 0) -> dict[str, Fraction]:
-        """The largest privacy loss of one draw of each step, in this copy."""
+        """The largest privacy loss of one draw, by step, in this ``copy`` of the trajectory."""
         return {step.name: step.share for step in self.steps if step.copy == copy}

@@ -1,4 +1,4 @@
-"""What NomaDP refuses, and why.
+"""The exceptions of NomaDP.
 
 NomadpError
  +-- SchemaError            (also ValueError)    a file or table has the wrong shape
@@ -46,11 +46,11 @@ __all__ = [
 
 
 class NomadpError(Exception):
-    """Base of every refusal.
+    """Base class of every error that NomaDP raises on purpose.
 
-    ``code`` says what was refused. It is stable across versions and appears in ``--json``. The
-    facts behind the message are attributes, such as ``unknown`` or ``length``. ``kind`` is the
-    code of the class, which is also the code of an error that was raised without one.
+    ``code`` identifies the error. It is stable across versions and appears in ``--json``. The
+    values in the message are attributes, such as ``unknown`` or ``length``. ``kind`` is the
+    code of the class, and the default of ``code``.
 
     >>> import nomadp
     >>> try:
@@ -70,7 +70,7 @@ class NomadpError(Exception):
 
 
 class SchemaError(NomadpError, ValueError):
-    """A file or table does not have the shape or content that it should.
+    """A file or table is malformed, or has missing columns or invalid values.
 
     >>> import nomadp
     >>> nomadp.LocationSet.from_columns(["a", "a"], [1, 2], [3, 4])
@@ -82,7 +82,7 @@ class SchemaError(NomadpError, ValueError):
 
 
 class DomainError(NomadpError, ValueError):
-    """Locations or trajectories do not fit the public location set.
+    """A value does not fit the public location set, the mechanism or the query.
 
     >>> import nomadp
     >>> nomadp.TrajectorySet.from_lists([[7]], size=3)

@@ -58,14 +58,31 @@ class LocationSet:
     """
 
     ids: tuple[str, ...]
+    """The unique id of each location."""
     lat: Floats
+    """The latitude of each location, in degrees (WGS84)."""
     lng: Floats
+    """The longitude of each location, in degrees (WGS84)."""
     _distance_rows: dict[int, Floats] = field(default_factory=dict, init=False)
     _sector_rows: dict[tuple[int, int], Sectors] = field(default_factory=dict, init=False)
 
     @classmethod
     def from_columns(cls, ids: Sequence[str], lat: ArrayLike, lng: ArrayLike) -> "LocationSet":
-        """Create a set of at least two locations from unique ids and degrees (WGS84)."""
+        """Create a location set.
+
+        Args:
+            ids: The unique ids of at least two locations.
+            lat: Their latitudes in degrees (WGS84).
+            lng: Their longitudes in degrees (WGS84).
+
+        Returns:
+            The location set, in the given order.
+
+        Raises:
+            SchemaError: The columns have different lengths, an id is repeated or invalid, or a
+                coordinate is not a number.
+            DomainError: There are fewer than two locations, or a coordinate is out of range.
+        """
         return cls(tuple(ids), np.asarray(lat), np.asarray(lng))
 
     def __post_init__(self) -> None:
@@ -134,7 +151,10 @@ class LocationSet:
         return digest.hexdigest()
 
     def distances_km(self, i: int) -> Floats:
-        """Distances from `i` to all locations, shape (m,), read-only."""
+        """The distances in km from location ``i`` to all m locations: shape (m,), read-only.
+
+        Raises `OutOfRange`, an `IndexError`, if ``i`` is not an index into the set.
+        """
         row = self._distance_rows.get(i)
         if row is None:
             row = distance_km(self._at(i), self._places)
@@ -144,13 +164,18 @@ class LocationSet:
         return row
 
     def distances_between_km(self, i: ArrayLike, j: ArrayLike) -> Floats:
-        """Distance of each pair, bit for bit equal to `distances_km`."""
+        """The distance in km of each pair of locations ``i`` and ``j``.
+
+        Indices are arrays of the same shape, or of shapes that NumPy can broadcast. The
+        distances are bit for bit those of `distances_km`.
+        """
         return distance_km(self._at(i), self._at(j))
 
     def sectors(self, i: int, granularity: int) -> Sectors:
-        """The sector in which each location lies as seen from `i`, shape (m,), read-only.
+        """The sector in which each location lies as seen from ``i``: shape (m,), read-only.
 
-        A location lies in sector 0 as seen from itself.
+        Directions are divided into ``granularity`` equal sectors. Sector 0 is centred on east,
+        and the others follow clockwise. A location is in its own sector 0.
         """
         row = self._sector_rows.get((i, granularity))
         if row is None:
@@ -161,11 +186,17 @@ class LocationSet:
         return row
 
     def sector_between(self, i: ArrayLike, j: ArrayLike, granularity: int) -> Sectors:
-        """The sector of each `j` as seen from its `i`, bit for bit equal to `sectors`."""
+        """The sector of each ``j`` as seen from the ``i`` at the same position.
+
+        Directions are divided into ``granularity`` sectors. The results are those of `sectors`.
+        """
         return sector_seen(self._at(i), self._at(j), granularity)
 
     def within(self, i: int, radius_km: float) -> Indices:
-        """All locations at most `radius_km` from `i`, sorted, including `i`."""
+        """The sorted indices of all locations within ``radius_km`` of ``i``, including ``i``.
+
+        Raises `InvalidArgument`, a `ValueError`, if ``radius_km`` is below 0.
+        """
         if not radius_km >= 0:
             raise InvalidArgument(
                 f"radius_km must be at least 0, got radius_km={radius_km}",
@@ -175,7 +206,10 @@ class LocationSet:
         return np.flatnonzero(self.distances_km(i) <= radius_km)
 
     def nearest(self, lat: ArrayLike, lng: ArrayLike) -> Indices:
-        """The nearest location to each point. The lowest index wins a tie."""
+        """The index of the location nearest to each point, given in degrees (WGS84).
+
+        The lowest index wins a tie.
+        """
         points, vectors = places(lat, lng), unit_vectors(lat, lng).reshape(-1, 3)
         flat = Places(*(column.reshape(-1) for column in points))
         tree, first = self._tree
@@ -280,7 +314,11 @@ class LocationSet:
         return {location_id: index for index, location_id in enumerate(self.ids)}
 
     def find(self, ids: Sequence[str]) -> Indices:
-        """The index of each id. Ids may be private, so an error only counts unknown ones."""
+        """The index of each id.
+
+        Raises `DomainError` if an id is unknown. Ids may be private, so the error only counts
+        them.
+        """
         index, known = self.find_known(ids)
         if not known.all():
             raise DomainError(
@@ -294,13 +332,16 @@ class LocationSet:
         return index
 
     def find_known(self, ids: Sequence[str]) -> tuple[Indices, NDArray[np.bool_]]:
-        """The index of each id, and whether the id is known. Unknown ids get ``len(self)``."""
+        """The index of each id, and whether the id is known.
+
+        The index of an unknown id is ``len(self)``.
+        """
         position, unknown = self._position, len(self)  # -1 would mean the last location
         index = np.fromiter((position.get(i, unknown) for i in ids), np.int64, len(ids))
         return index, index < unknown
 
     def subset(self, indices: ArrayLike) -> "LocationSet":
-        """A new set of these locations, in this order."""
+        """A new location set of the locations at these ``indices``, in this order."""
         chosen = self._checked(indices)
         ids = [self.ids[k] for k in chosen]
         return LocationSet.from_columns(ids, self.lat[chosen], self.lng[chosen])

@@ -68,27 +68,34 @@ class RandomSource(ABC):
     """A source of word streams, one for each trajectory."""
 
     simulated: bool = False
-    """True if anyone who knows a seed can repeat the words: then no report is private."""
+    """True if anyone who knows a seed can repeat the words. Reports are then not private."""
 
     @abstractmethod
     def stream(self, index: int) -> WordStream:
-        """The stream of trajectory number ``index``, from its beginning."""
+        """The stream of 64-bit words of trajectory number ``index``, from its beginning."""
 
     @abstractmethod
     def rows(self, indices: NDArray[np.int64], width: int) -> NDArray[np.uint64]:
-        """The first ``width`` words of each of these streams, for bulk perturbation."""
+        """The first ``width`` words of the streams with these ``indices``, one stream per row.
+
+        For bulk perturbation. `SystemRandom` cannot repeat its words and raises `TypeError`:
+        call `bound_to` first.
+        """
 
     @abstractmethod
     def bound_to(self, purpose: str) -> "KeyedRandom":
-        """An independent source for one purpose: two mechanisms must never share words."""
+        """An independent source for one purpose, which any text may name.
+
+        Two mechanisms must never share words, so each needs a purpose of its own.
+        """
 
     @abstractmethod
     def named(self, names: Sequence[str]) -> "KeyedRandom":
         """The same source with streams identified by name: stream k belongs to ``names[k]``.
 
         Perturbing the trajectory of a name again, in any order, batch or process, uses the same
-        words and uses no budget. A name must therefore stand for one trajectory only:
-        repeated names are refused.
+        words and no further budget. A name must therefore stand for one trajectory only. Raises
+        `SchemaError` if a name is repeated.
         """
 
 
@@ -122,7 +129,7 @@ class SystemRandom(RandomSource):
         )
 
     def bound_to(self, purpose: str) -> "KeyedRandom":
-        """A source with a new key, which only the result holds."""
+        """A source with a new random key, which nobody else has. The purpose has no effect."""
         return KeyedRandom(new_key())
 
     def named(self, names: Sequence[str]) -> "KeyedRandom":

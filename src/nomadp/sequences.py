@@ -22,20 +22,21 @@ class Pieces:
     """A column that is split into consecutive pieces: piece k starts at ``offsets[k]``."""
 
     offsets: Indices  # (n_pieces + 1,)
+    """Where the points of each trajectory or report begin in ``locations``, and the end."""
 
     @property
     def lengths(self) -> Indices:
-        """The number of points in each piece."""
+        """The number of points of each trajectory or report."""
         return np.diff(self.offsets)
 
     @property
     def owner(self) -> Indices:
-        """The piece that each point belongs to."""
+        """The index of the trajectory or report that each point belongs to."""
         return np.repeat(np.arange(len(self.offsets) - 1), self.lengths)
 
     @property
     def seq(self) -> Indices:
-        """The position of each point in its piece, from 0."""
+        """The position of each point in its trajectory or report, from 0."""
         return np.arange(self.offsets[-1]) - np.repeat(self.offsets[:-1], self.lengths)
 
 
@@ -45,7 +46,9 @@ class Sequences(Pieces):
 
     offsets: Indices  # (n_rows + 1,)
     locations: Indices  # (n_points,)
+    """The location of each point, as an index into the public set, all in one array."""
     names: tuple[str, ...]
+    """The name of each trajectory (its tid), or the id of each report."""
 
     def __post_init__(self) -> None:
         for name in ("offsets", "locations"):
@@ -76,7 +79,10 @@ class Sequences(Pieces):
             )
 
     def check_size(self, size: int) -> None:
-        """Raise `DomainError` if a location is outside a public set of ``size`` locations."""
+        """Check that all locations are indices into a public set of ``size`` locations.
+
+        Raises `DomainError` if one is not; the error only counts them.
+        """
         outside = int(np.count_nonzero((self.locations < 0) | (self.locations >= size)))
         if outside:
             raise DomainError(
@@ -102,7 +108,10 @@ class Sequences(Pieces):
         return self.locations[self.offsets[k] : self.offsets[k + 1]]
 
     def select(self, indices: ArrayLike) -> Self:
-        """These sequences, in this order."""
+        """A copy with only the trajectories or reports at these ``indices``, in this order.
+
+        Raises `OutOfRange`, an `IndexError`, if an index is outside the set.
+        """
         chosen = whole_numbers(indices)
         if chosen.size and not 0 <= chosen.min() <= chosen.max() < len(self):
             raise OutOfRange(
@@ -119,7 +128,11 @@ class Sequences(Pieces):
         return replace(self, offsets=offsets, locations=locations, names=names, **columns)
 
     def between(self, start: int, stop: int) -> Self:
-        """The sequences from ``start`` up to but excluding ``stop``, without copying points."""
+        """The trajectories or reports from ``start`` up to but excluding ``stop``.
+
+        Points are not copied. Raises `OutOfRange`, an `IndexError`, if the range is not within
+        the set.
+        """
         if not 0 <= start <= stop <= len(self):
             raise OutOfRange(
                 f"trajectories must be in [0, {len(self)})",

@@ -19,12 +19,12 @@ __all__ = ["HOURS", "PUBLIC_HOUR", "TrajectorySet"]
 HOURS = 7 * 24
 """Hours in a week."""
 PUBLIC_HOUR = 0
-"""What a device perturbs if it knows no time: a public constant, the same for everybody."""
+"""The hour that a device perturbs if the time is unknown: a public constant."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrajectorySet(Sequences):
-    """Private trajectories. Number k is `locations[offsets[k]:offsets[k + 1]]`.
+    """Private trajectories. Trajectory k is `locations[offsets[k]:offsets[k + 1]]`.
 
     `from_lists` creates a set from lists of indices into a location set of ``size`` locations.
     Optional ``tids`` name the trajectories; optional ``hours`` say in which hour of the week
@@ -40,8 +40,8 @@ class TrajectorySet(Sequences):
     """
 
     hours: Indices | None = None  # (n_rows,)
-    """Hour of the week in which each begins: 0 is Monday, 0 to 1 h, local time. None if
-    unknown."""
+    """The hour of the week in which each trajectory begins: 0 is Monday, 0 to 1 h, local time.
+    None if the hours are unknown."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -66,9 +66,20 @@ class TrajectorySet(Sequences):
         size: int,
         hours: Indices | None = None,
     ) -> "TrajectorySet":
-        """Create a set from lists of indices into a location set of ``size`` locations.
+        """Create a set from lists of location indices.
 
-        Without ``tids``, trajectories are named by their position.
+        Args:
+            trajectories: For each trajectory, its location indices in order.
+            tids: The name of each trajectory; by default its position in the list.
+            size: The number of locations in the public set.
+            hours: The hour of the week in which each trajectory begins (0: Monday, 0 to 1 h).
+
+        Returns:
+            The trajectories.
+
+        Raises:
+            DomainError: A trajectory is empty, an index is outside the location set, an hour is
+                outside 0 to 167, or the number of tids or hours is not that of trajectories.
         """
         offsets, locations = joined(trajectories)
         count = len(trajectories)
@@ -94,6 +105,7 @@ class TrajectorySet(Sequences):
 
         Longer trajectories lose points and shorter ones repeat some (nearest neighbour). All
         lengths are then equal and public, so they reveal nothing about the original ones.
+        Raises `DomainError` if ``length`` is below 1.
         """
         if length < 1:
             raise DomainError(

@@ -41,8 +41,8 @@ PAIRS_AT_ONCE = 1 << 22
 class Zones:
     """A partition of the location set into named zones.
 
-    Location k is in zone number `of[k]`, and `names[of[k]]` is the zone's name. Every location
-    is in exactly one zone. `zones_of` and `polygon_zones` create zones.
+    Every location is in exactly one zone. Location k is in zone number `of[k]`, whose name is
+    `names[of[k]]`. `nomadp.zones.zones_of` and `nomadp.zones.polygon_zones` create zones.
 
     >>> import nomadp
     >>> from nomadp.zones import zones_of
@@ -53,10 +53,13 @@ class Zones:
     """
 
     locations: LocationSet
+    """The public location set."""
     of: Ints  # (m,)
+    """The number of each location's zone."""
     names: tuple[str, ...]
+    """The name of each zone."""
     rule: str
-    """How it was made: grid:16, h3:8, or polygons: followed by the hash of the partition."""
+    """How the zones were made: grid:16, h3:8, or polygons: followed by their hash."""
     polygons: Mapping[str, Sequence[Polygon]] = field(default_factory=dict)
     """The polygons of each zone, for maps. They are not part of the hash."""
 

@@ -1,4 +1,4 @@
-"""A small world in files, and the command line to try on it."""
+"""A small data set in files, and the command line to run on it."""
 
 import json
 from collections.abc import Callable
@@ -54,7 +54,7 @@ def run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 @pytest.fixture
 def perturb(run: Run) -> Run:
-    """``nomadp perturb`` on the small world, as often as a test likes."""
+    """Runs ``nomadp perturb`` on the small data set; can be called several times."""
 
     def invoke(*more: str) -> Result:
         return run(

@@ -17,7 +17,7 @@ OF_STORES = ("test_store", "test_schema", "test_retention", "test_damage")
 
 @pytest.hookimpl(tryfirst=True)  # before slow ones are left out
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What two kinds of stores do differently is in a few files; the rest of it is CI's."""
+    """Mark tests with PostgreSQL as slow, except in files about differences of stores."""
     for item in items:
         asked = getattr(getattr(item, "callspec", None), "params", {})
         if asked.get("place") == "postgresql" and item.path.stem not in OF_STORES:
@@ -39,7 +39,7 @@ def postgres(record_testsuite_property: Callable[[str, object], None]) -> Iterat
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The name of an empty store; everything of a store holds for both kinds."""
+    """The name of an empty store, of both kinds in turn."""
     if request.param == "sqlite":
         return str(tmp_path / "collector.sqlite")
     server: Postgres = request.getfixturevalue("postgres")
@@ -53,7 +53,7 @@ def store(place: str) -> Store:
 
 @pytest.fixture
 def sqlite(tmp_path: Path) -> Store:
-    """Where the kind of store makes no difference."""
+    """The name of an empty SQLite store, for tests that do not depend on the kind."""
     return open_store(str(tmp_path / "collector.sqlite"))
 
 

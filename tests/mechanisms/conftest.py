@@ -1,4 +1,4 @@
-"""What tests of mechanisms may ask for."""
+"""Fixtures for tests of mechanisms."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from nomadp.mechanisms.pivot import calibration
 
 @pytest.fixture
 def small_is_large(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Every set of more than two locations is large, and leaves hold two locations."""
+    """Treat every set of more than two locations as large, with leaves of two locations."""
     monkeypatch.setattr(limits, "TABLE_LIMIT", 2)
     monkeypatch.setattr(calibration, "ALL_UP_TO", 2)
     monkeypatch.setattr(ball_tree, "LEAF", 2)

@@ -19,7 +19,7 @@ ZONES = zones_of(NINE, "grid:3")
 
 
 def fields(**changes):
-    """Of a good task over nine places."""
+    """The fields of a valid task over nine places."""
     good = {
         "purpose": "Where buses should go.",
         "mechanism": "atlas",

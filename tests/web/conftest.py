@@ -1,4 +1,4 @@
-"""What the tests of web/ share: the command that builds it, and a browser."""
+"""Shared by the tests of web/: the command that builds it, and a browser."""
 
 import subprocess
 import sys
@@ -19,7 +19,7 @@ Web = Callable[..., None]
 
 @pytest.fixture(scope="session")
 def web() -> Web:
-    """Runs web/build.py, which must succeed; skipped where neither Node nor npm can be had."""
+    """Run web/build.py, which must succeed; skipped if Node and npm are not available."""
 
     def run(*args: str) -> None:
         command = [sys.executable, BUILD, *args]

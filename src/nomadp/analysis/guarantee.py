@@ -24,6 +24,7 @@ class Explanation:
 
     mechanism: Mechanism
     length: int
+    """The number of points of the trajectory."""
 
     @property
     def split(self) -> Split:
@@ -48,9 +49,11 @@ class Explanation:
 
     @property
     def posterior_bounds(self) -> dict[str, str] | None:
-        """Upper bounds on the posterior probability of a guess, by its prior, both in percent.
+        """Upper bounds on the posterior probability of a guess, by its prior probability.
 
-        Bounds are rounded up. None if the mechanism guarantees nothing.
+        Both are in percent: someone who was 10 % sure of a guess before seeing the report can
+        become at most ``posterior_bounds["10"]`` % sure after it. Bounds are rounded up. None
+        if the mechanism guarantees nothing.
         """
         return posterior_bounds(self._odds) if self.mechanism.private else None
 
@@ -92,10 +95,9 @@ class Explanation:
 
     @property
     def not_covered(self) -> tuple[str, ...]:
-        """What the guarantee does not cover.
+        """What the guarantee does not cover, such as the length of a trajectory.
 
-        Reports of frequency oracles do not depend on the length of the trajectory, and a timed
-        query also covers the time.
+        For frequency oracles it covers the length, and with a time division also the time.
         """
         length, times, again = NOT_COVERED
         if self.mechanism.is_oracle:
@@ -117,8 +119,8 @@ def explain(mechanism: Mechanism, length: int) -> Explanation:
         length: The number of points of a trajectory.
 
     Returns:
-        The `Explanation`: the guarantee in words, the split of epsilon over all draws, and how
-        sure, in percent, somebody can become of a guess at most.
+        The `Explanation`: the guarantee in words, the split of epsilon over all draws, and
+        upper bounds on how sure somebody can become of a guess, in percent.
 
     Raises:
         DomainError: The length is below 1.

@@ -40,7 +40,9 @@ class Scores:
     """The scores of one answer: of reports, or of a baseline."""
 
     error_km: float
+    """The mean error in km. All trajectories have the same weight, whatever their length."""
     normalised_error: float
+    """The mean error relative to the largest distance between two locations (NE)."""
     range_query: tuple[float, ...]
     """The percentage of points within each radius, in the given order."""
 
@@ -50,16 +52,23 @@ class Evaluation:
     """The scores of a set of reports, with those of the no-information baselines."""
 
     trajectories: int
+    """The number of trajectories."""
     points: int
+    """The number of their points."""
     diameter_km: float
+    """The largest distance between two locations, in km."""
     radii_km: tuple[float, ...]
+    """The distances of ``range_query``."""
     measured: Scores
+    """The scores of the reports."""
     constant: Scores
+    """The scores of the baseline that always answers the medoid of the location set."""
     uniform: Scores
+    """The expected scores of the baseline that answers uniformly random locations."""
 
     @property
     def answers(self) -> dict[str, Scores]:
-        """The three rows of every table: the reports, then the two baselines."""
+        """The scores by name, in this order: reported, constant, uniform."""
         return {"reported": self.measured, "constant": self.constant, "uniform": self.uniform}
 
     def as_dict(self) -> dict[str, object]:
@@ -92,9 +101,9 @@ def evaluate(
         radii_km: The distances for which the percentage of points within them is computed.
 
     Returns:
-        The `Evaluation`: the mean error in km, the same relative to the largest distance, and
-        the percentage of points within each distance, for the reports and for two answers that
-        ignore the data (``constant`` and ``uniform``).
+        The `Evaluation`: the mean error in km, the error relative to the largest distance, and
+        the percentage of points within each distance. Besides the reports, it has the scores of
+        two answers that ignore the data (``constant`` and ``uniform``).
 
     Raises:
         DomainError: The two sets do not match, or a distance is below 0.

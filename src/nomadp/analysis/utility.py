@@ -65,11 +65,15 @@ class Quality:
     """The mean error of one kind of answer, with standard errors of the simulation."""
 
     error_km: float
+    """The mean error in km."""
     std_error_km: float
+    """The standard error of ``error_km``."""
     normalised_error: float
+    """The mean error relative to the largest distance between two locations."""
     within_percent: tuple[float, ...]
     """The percentage of points within each radius."""
     within_std_error: tuple[float, ...]
+    """The standard error of each percentage."""
 
 
 @dataclass(frozen=True)
@@ -77,12 +81,17 @@ class Utility:
     """The utility of one mechanism on public random-walk trajectories of one length."""
 
     length: int
+    """The number of points of a trajectory."""
     walks: int
+    """The number of simulated trajectories."""
     diameter_km: float
+    """The largest distance between two locations, in km."""
     radii_km: tuple[float, ...]
+    """The distances of ``within_percent``."""
     answers: dict[str, Quality]
-    """In this order: decoded (if the mechanism can be decoded), reported, without noise (the
-    control points of long tracks), and constant, the no-information baseline."""
+    """The quality of each answer. In this order: decoded (if reports can be decoded), reported,
+    without noise (if only control points are reported), and constant, the no-information
+    baseline."""
 
     @property
     def best(self) -> Quality:
@@ -147,20 +156,21 @@ def simulate_utility(
     walks: int = WALKS,
     progress: Progress | None = None,
 ) -> Utility:
-    """Simulate the utility of a mechanism: perturb public tracks, decode, and compare in km.
+    """Simulate the utility of a mechanism on public random-walk trajectories.
 
-    The simulation is reproducible and reads no real trajectory.
+    They are perturbed, decoded, and compared with the originals in km. The simulation is
+    reproducible and reads no real trajectory.
 
     Args:
         mechanism: The mechanism.
-        length: The number of points of a track.
+        length: The number of points of a trajectory.
         radii_km: The distances for which the percentage of points within them is computed.
-        walks: The number of tracks.
-        progress: Called with the number of tracks finished since its last call.
+        walks: The number of trajectories.
+        progress: Called with the number of trajectories finished since its last call.
 
     Returns:
-        The `Utility`: errors of decoded and of reported points, and of the best constant
-        answer, which is the no-information baseline.
+        The `Utility`: the errors of decoded points, of reported points, and of the best
+        constant answer, which is the no-information baseline.
 
     Raises:
         DomainError: The mechanism is a frequency oracle, whose errors are not distances.

@@ -50,7 +50,7 @@ class Estimate:
     about: Mapping[str, Any] = field(default_factory=dict)
     """Epsilon, mechanism, number of reports and other facts, as JSON values."""
     shapes: Shapes | None = None
-    """The outlines of areas and places of flows; None for points at lat and lng."""
+    """The outlines of areas and the places of flows; None if the columns have lat and lng."""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -74,7 +74,7 @@ class Estimate:
 
     @cached_property
     def decimals(self) -> int | None:
-        """Decimals of its shares, shown in percent."""
+        """The number of decimals of shares shown in percent; None without intervals."""
         return decimals_of(self.columns)
 
     def __repr__(self) -> str:
@@ -91,36 +91,54 @@ class Estimate:
         return stream
 
     def to_arrow(self, *, geometry: bool = False) -> "pa.Table":
-        """An Arrow table, described in its metadata; ``geometry`` adds a column of WKB."""
+        """Convert to an Arrow table, with kind and facts in its metadata.
+
+        ``geometry`` adds a column of well-known binary (WKB).
+        """
         return to_arrow(self, geometry=geometry)
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame; its ``attrs`` say how it was made."""
+        """Convert to a pandas DataFrame, with kind and facts in its ``attrs``."""
         return to_pandas(self)
 
     def to_polars(self) -> Any:
-        """A polars DataFrame, which has no place for the facts in ``about``."""
+        """Convert to a polars DataFrame, which cannot store the facts in ``about``."""
         return to_polars(self)
 
     def to_geopandas(self) -> Any:
-        """A GeoDataFrame in EPSG:4326: points, outlines of areas or lines of flows."""
+        """Convert to a GeoDataFrame in EPSG:4326: points, outlines of areas, or flow lines."""
         return to_geopandas(self)
 
     @classmethod
     def from_arrow(cls, data: ArrowObject, like: "Estimate | None" = None) -> "Estimate":
-        """An estimate from what streams to Arrow: Arrow, pandas, polars, GeoPandas, DuckDB.
+        """Convert a table or frame back to an estimate.
 
-        ``like`` provides kind and facts if the frame lost its own.
+        Args:
+            data: A table of Arrow, or a frame of pandas, polars, GeoPandas or DuckDB.
+            like: An estimate that provides kind and facts, if the frame could not store them.
+
+        Returns:
+            The estimate.
+
+        Raises:
+            SchemaError: Kind and facts are missing or malformed.
         """
         return cls(*from_arrow(data, like))
 
     def write(
         self, path: AnyPath, *, geometry: bool | None = None, flowmap: bool = False
     ) -> None:
-        """Write a file; ``path`` ends in .csv, .csv.gz, .parquet, .geoparquet or .geojson.
+        """Write the estimate to a file, completely or not at all.
 
-        ``geometry`` adds geometry to .parquet. ``flowmap`` writes flows for flowmap.blue:
-        `origin,dest,count`, and next to it the places as `NAME.locations.csv`.
+        Args:
+            path: The file, which ends in .csv, .csv.gz, .parquet, .geoparquet or .geojson.
+            geometry: Whether a .parquet file has a column of geometry. The other formats always
+                or never have one.
+            flowmap: Write flows in the format of flowmap.blue: the columns origin, dest and
+                count, and a second file NAME.locations.csv with the places.
+
+        Raises:
+            SchemaError: The suffix or an option does not fit the estimate.
         """
         if flowmap:
             write_atomically(flowmap_writes(path, self))
@@ -135,11 +153,25 @@ class Estimate:
 
     @classmethod
     def read(cls, path: AnyPath, like: "Estimate | None" = None) -> "Estimate":
-        """Read what `write` wrote, except flow maps; ``like`` as in `from_arrow`."""
+        """Read a file that `write` wrote, except a flow map.
+
+        Args:
+            path: The file.
+            like: An estimate that provides kind and facts, instead of those in the file.
+
+        Returns:
+            The estimate.
+
+        Raises:
+            SchemaError: The file does not contain an estimate.
+        """
         return cls(*read(path, like))
 
     def ranked(self) -> "Estimate":
-        """The largest share first; all times of day combined come before each time."""
+        """A copy with the largest share first.
+
+        The rows of all times of day combined come before those of each time.
+        """
         value = value_column(self.columns)
         if ("rank" not in self.columns and "origin" not in self.columns) or not len(self):
             return self
@@ -150,7 +182,7 @@ class Estimate:
         return self.rows(order.tolist())
 
     def rows(self, at: Sequence[int]) -> "Estimate":
-        """The rows at these positions, in this order."""
+        """A copy with only the rows at these positions, in this order."""
         columns: dict[str, Column] = {
             name: tuple(column[k] for k in at)
             if isinstance(column, tuple)

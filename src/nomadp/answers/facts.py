@@ -22,11 +22,13 @@ LEVEL = 0.9
 class Terms:
     """The terms of a collection: the minimum batch size and the id of its task.
 
-    With fewer reports than ``min_batch_size``, an estimate says only how many are missing.
+    With fewer reports than ``min_batch_size``, an estimate has no rows and says only how many
+    reports are missing.
     """
 
     min_batch_size: int = 1
     task: str | None = None
+    """The id of the task, which the estimate repeats in its facts."""
 
     def __post_init__(self) -> None:
         if self.min_batch_size < 1:

@@ -23,7 +23,7 @@ HEAD_ROWS = 8
 
 
 def notebook_html(table: "Estimate") -> str:
-    """Markup without a script; everything in it that comes from the table is escaped."""
+    """The estimate as HTML without scripts; everything from the table is escaped."""
     key = f"nomadp-{sha256(describe(table)).hexdigest()[:8]}"
     scene = scene_of(table, None)
     drawn = note = ""

@@ -37,7 +37,7 @@ def section(
     *,
     alone: bool = False,
 ) -> str:
-    """A section without the ``shared`` facts; ``alone`` hides its title, which the page has."""
+    """A section without the ``shared`` facts; ``alone`` hides its title, as the page has it."""
     scene = scene_of(table, locations)
     rows = f'<div class="rows">{html_table(table, scene)}</div>'
     if scene is not None:

@@ -18,7 +18,10 @@ Name = Callable[[int], str]
 
 
 def svg(scene: Scene, label: str, name: Name, key: str, background: str = "") -> str:
-    """``label`` is for screen readers, ``key`` makes ids unique, ``background`` is markup."""
+    """The scene as an SVG element.
+
+    ``label`` is for screen readers, ``key`` makes ids unique, and ``background`` is markup.
+    """
     frame = scene.frame
     parts = [
         f'<svg class="scene" viewBox="0 0 {WIDTH:g} {frame.height:.0f}" role="img" '

@@ -43,10 +43,15 @@ class Measurement:
     """The result of an audit for one mechanism, map and length."""
 
     epsilon: Fraction
+    """The epsilon that the mechanism claims."""
     spent: frozenset[Fraction]
+    """The total share of all draws on each path: only epsilon, for a sound mechanism."""
     transcript_loss: float
+    """The loss of everything that is released on the way, rounded up."""
     final_loss: float
+    """The loss of the report alone, rounded up."""
     steps: dict[str, StepRecord]
+    """The worst draw of each step: its share, and its largest ratio of probabilities."""
     flags: tuple[str, ...]
     """The rules that were broken; empty for a sound mechanism."""
 
@@ -189,10 +194,9 @@ def measure_loss(mechanism: Mechanism, length: int) -> Measurement:
         length: The number of points of a trajectory.
 
     Returns:
-        The `Measurement`: ``transcript_loss`` is the loss of everything that is released,
-        ``final_loss`` the loss of the report alone, both in epsilon and rounded up. ``spent``
-        is the budget of all draws, and ``flags`` are the rules that were broken (none if
-        ``ok``).
+        The `Measurement`. Its ``transcript_loss`` is the privacy loss of everything that is
+        released, and its ``final_loss`` that of the report alone. Both are natural logarithms,
+        like epsilon. ``flags`` are the rules that were broken; ``ok`` if there are none.
 
     Raises:
         DomainError: There are more than 1,024 trajectories, or the mechanism has no finite laws

@@ -76,10 +76,10 @@ class PathRow:
     """How it was tested (walked, compared or sampled), or why it was not."""
     epsilon: Fraction | None = None
     length: int | None = None
-    """Of the sampled trajectories; compared ones have many lengths."""
+    """The length of the sampled trajectories; compared ones have many lengths."""
     reports: int = 0
     p_value: float = 1.0
-    """If sampled: of the exact binomial tests of all counts together."""
+    """If sampled: the p-value of the exact binomial tests of all counts together."""
     differing: int = 0
     """If compared: the number of reports that differ from the reference's."""
     leak_missed: float = 0.0
@@ -221,7 +221,7 @@ class FullSizeRow:
     length: int
     locations: int
     loss: float
-    """Of all draws together, if each lost as much as its law allows; 0 if refused."""
+    """The loss of all draws together, if each loses as much as its law allows; 0 if refused."""
     flags: tuple[str, ...]
     refused: str = ""
     """The error of a mechanism that refuses to draw, because 64-bit words are too coarse."""

@@ -114,7 +114,7 @@ class AuditReport:
 
     @property
     def loss_missed(self) -> tuple[float, Fraction] | None:
-        """The loss that exceeds its epsilon most of those that could have been missed."""
+        """Of the losses that could have been missed, the one that exceeds its epsilon most."""
         losses = [
             (row.loss_missed, row.epsilon)
             for row in self.paths

@@ -36,8 +36,8 @@ class Outcome:
 
     log_probability: Floats  # (inputs,)
     log_ratio: Floats  # (inputs, inputs)
-    """Of a transcript's probabilities under two inputs: the maximum over all transcripts that
-    lead to this value. It is at least the log-ratio of the value itself."""
+    """The log-ratio of a transcript's probabilities under two inputs: the maximum over all
+    transcripts that lead to this value. It is at least the log-ratio of the value itself."""
     spent: frozenset[Fraction]
     """The total share of each transcript that leads here; a sound mechanism has just one."""
 

@@ -72,7 +72,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Close the ledger; reports that wait to be sent stay in it."""
+        """Close the ledger. It keeps the reports that wait to be sent."""
         self._file.close()
 
     def __repr__(self) -> str:
@@ -87,9 +87,20 @@ class Client:
     ) -> Task:
         """Join the task at a URL or in a folder.
 
-        A URL is the task's own, or a base URL together with ``task_id``. The task must match
-        its id, which is the hash of the task that everybody receives. A folder contains no
-        address of a collector; pass it as ``send_to``.
+        The id of a task is its hash, so everybody who has the same id has the same task.
+
+        Args:
+            source: The URL of the task, the base URL of its collector, or a folder that
+                contains the task.
+            task_id: The expected id. A base URL requires it.
+            send_to: The URL of the collector, for a task in a folder.
+
+        Returns:
+            The task.
+
+        Raises:
+            TaskRefused: The task violates the rules, or does not match its id.
+            UploadFailed: The task could not be fetched.
         """
         address: Address | None = None
         if isinstance(source, str) and is_address(source):
@@ -108,7 +119,10 @@ class Client:
         return task
 
     def bundle(self, task_id: str | None = None) -> TaskBundle:
-        """The bundle of a joined task, by default of the one that was joined last."""
+        """The bundle of a joined task, by default of the one that was joined last.
+
+        Raises `TaskRefused` if no task was joined.
+        """
         task_id = task_id or self._last
         if task_id is None or not is_task_id(task_id):
             raise TaskRefused(
@@ -130,13 +144,27 @@ class Client:
     ) -> Receipt:
         """Use the task's epsilon for one report of a trajectory, and send it when it is due.
 
-        A trajectory is a list of (lat, lng) pairs in degrees, or of indices of the task's
-        locations, of any length and with any values; a missing value is None or NaN. A task
-        with a time division also needs the ``hour`` of the week, or None if it is unknown.
-        Values that cannot be used are replaced by a public one (docs/device.md), so a report is
-        always made. It is due at a random time within the task's limit, or at once (``now``).
-        A report that is not due yet or is kept back (``queue``) is sent by a later `send`. The
-        receipt's ``state`` says what happened.
+        A report is due at a random time within the task's limit. A later `send` sends a report
+        that is not due yet.
+
+        Args:
+            trajectory: A list of (lat, lng) pairs in degrees, or of indices of the task's
+                locations, of any length and with any values; a missing value is None or NaN.
+                Values that cannot be used are replaced by a public one (docs/device.md), so
+                that the existence of a report reveals nothing.
+            task_id: The joined task; by default the one that was joined last.
+            hour: The hour of the week (0: Monday, 0 to 1 h), for a task whose labels include
+                the time. None if it is unknown.
+            now: Send the report at once, without the random delay.
+            queue: Do not send the report until `send` is called.
+
+        Returns:
+            The receipt. Its ``state`` says whether the report was sent.
+
+        Raises:
+            DomainError: The trajectory or the hour has another form. Nothing is charged.
+            ReportRefused: The task has not started, is over, or was closed by its collector.
+            LedgerRefused: The privacy budget is used up, or the ledger is damaged.
         """
         bundle = self.bundle(task_id)
         # The input is checked before anything is charged or sent, so that an error is free.
@@ -158,9 +186,16 @@ class Client:
     def send(
         self, *, now: bool = False, again: bool = False, patience_s: float = PATIENCE_S
     ) -> list[Receipt]:
-        """Send reports that are due, or all that wait (``now``).
+        """Send the waiting reports that are due. This uses no budget.
 
-        ``again`` also sends reports that a collector refused. Returns a receipt for each.
+        Args:
+            now: Send all waiting reports, also those that are not due yet.
+            again: Also send reports that a collector refused.
+            patience_s: How long to retry, in seconds, before the remaining reports are left
+                for later.
+
+        Returns:
+            A receipt for each of these reports.
         """
         due = None if now else int(time.time())
         waiting = self._outbox.waiting(due, again=again)
@@ -168,7 +203,16 @@ class Client:
         return [self._outbox.receipt(report.report_id) for report in waiting]
 
     def check(self, task_id: str | None = None, *, count: int = 1) -> None:
-        """Raise what ``count`` reports would raise for any trajectory; uses no budget."""
+        """Check that reports are possible, without using any budget.
+
+        Args:
+            task_id: The joined task; by default the one that was joined last.
+            count: The number of reports.
+
+        Raises:
+            ReportRefused: The task has not started, or is over.
+            LedgerRefused: The budget does not allow that many reports.
+        """
         task = self.bundle(task_id).task
         _current(task, time.time())
         self._ledger.check(task, count)
@@ -178,7 +222,7 @@ class Client:
         return self._ledger.budget()
 
     def receipts(self) -> list[Receipt]:
-        """The receipts of all reports that were ever charged."""
+        """The receipts of all reports that were ever charged to the budget."""
         return self._outbox.receipts()
 
     def next_due(self) -> int | None:

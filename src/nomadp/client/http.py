@@ -19,7 +19,7 @@ from nomadp.protocol.ceilings import REPLY_BYTES_MAX
 __all__ = ["REQUEST_MAX_S", "Reply", "get", "post"]
 
 REQUEST_MAX_S = 30.0
-"""For one request and its complete reply."""
+"""The time limit for one request and its complete reply."""
 _READ_BYTES = 2048
 
 

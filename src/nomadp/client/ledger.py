@@ -32,16 +32,20 @@ class TaskBudget:
 
     task_id: str
     purpose: str
+    """The purpose of the task, in a sentence."""
     epsilon: Fraction
-    """Of each report."""
+    """The epsilon of each report."""
     used: Fraction
+    """The epsilon of all reports that were charged."""
     reports: int
-    """Number of reports that were charged."""
+    """The number of reports that were charged."""
     reports_most: int
+    """The largest number of reports that the task allows."""
     states: dict[str, int]
-    """How many reports are waiting, accepted, stopped, or only charged (which is wasted unless
-    the report is being made right now)."""
+    """The number of reports that are waiting, accepted, stopped, or only charged (which is
+    wasted unless the report is being made right now)."""
     address: str | None
+    """The address of the collector, if it is known."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +53,15 @@ class Budget:
     """The privacy budget of a device over its lifetime."""
 
     lifetime: Fraction
+    """The total epsilon that may ever be used."""
     used: Fraction
+    """The epsilon of all reports that were charged."""
     tasks: tuple[TaskBudget, ...]
+    """The budget of each task that the device joined."""
 
     @property
     def remaining(self) -> Fraction:
+        """The epsilon that can still be used."""
         return max(Fraction(0), self.lifetime - self.used)
 
 
@@ -83,7 +91,7 @@ class Ledger:
         return rows[0][0] if rows else None
 
     def charge(self, task: Task, time: int) -> Charge:
-        """Deduct the task's epsilon: on disk when this returns, or refused."""
+        """Deduct the task's epsilon, on disk when this returns; otherwise `LedgerRefused`."""
         report_id = fresh_id()
         # Check and insert in one transaction: two processes cannot both use the last budget.
         with self._file.transaction() as db:
@@ -96,7 +104,7 @@ class Ledger:
         return Charge(int(number or 0), report_id, time)
 
     def check(self, task: Task, count: int = 1) -> None:
-        """Raise what ``count`` charges would raise; deducts nothing."""
+        """Raise `LedgerRefused` if ``count`` more charges are impossible; deducts nothing."""
         # Summed as fractions: floating point could exceed the limit by rounding.
         rows = self._file.rows("SELECT task, epsilon FROM charges")
         used = sum((Fraction(epsilon) for _, epsilon in rows), Fraction())

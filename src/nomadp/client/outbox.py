@@ -23,18 +23,20 @@ class Receipt:
     task_id: str
     report_id: str
     time: int
-    """In units of the task's precision."""
+    """The time that the report states, in units of the task's precision."""
     epsilon: Fraction
+    """The epsilon that was charged."""
     state: str
-    """accepted, waiting (to be sent), stopped (refused by the collector), or charged (lost
-    before it was made)."""
+    """``accepted``, ``waiting`` (to be sent), ``stopped`` (refused by the collector), or
+    ``charged`` (lost before it was made)."""
     reason: str | None = None
-    """Why the report still waits or was stopped."""
+    """Why the report still waits or was stopped, if known."""
     not_before: int | None = None
     """Unix time from which a waiting report may be sent."""
 
     @property
     def accepted(self) -> bool:
+        """Whether the collector has accepted the report."""
         return self.state == "accepted"
 
 

@@ -50,7 +50,7 @@ STAY = 0.012
 
 @dataclass(frozen=True)
 class City:
-    """Public ``locations`` and private ``trajectories`` over them."""
+    """A synthetic city: its public locations, and simulated trajectories over them."""
 
     locations: LocationSet
     trajectories: TrajectorySet

@@ -145,7 +145,7 @@ def _oracle_findings(
 def _atlas_findings(
     analyst: Analyst, bundles: Sequence[TaskBundle], advance: Callable[[int], None]
 ) -> Iterator[Finding]:
-    """Results computed here from the collector's counts, as for areas of one's own."""
+    """Results computed here from the collector's counts, as an analyst does for own areas."""
     trips, atlas = bundles
     counts = analyst.counts(atlas.task.id)
     model = fit(atlas.mechanism, counts)

@@ -43,6 +43,7 @@ class PerturbOptions(TypedDict, total=False):
     jobs: int
     """Number of cores (default: 1)."""
     progress: Progress | None
+    """Called with the number of trajectories finished since its last call."""
     keep_tids: bool
     """For experiments: reports keep the tids and the order of their trajectories."""
     transcripts: bool

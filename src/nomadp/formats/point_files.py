@@ -86,20 +86,26 @@ class SnapSummary:
     """How far raw coordinates moved when snapped to their nearest locations."""
 
     points: int
+    """The number of snapped points."""
     median_km: float
+    """The median of the distances."""
     p95_km: float
+    """Their 95th percentile."""
     max_km: float
+    """The largest distance."""
     moved_over_1km_share: float
+    """The share of points that moved by more than 1 km."""
 
 
 @dataclass(frozen=True)
 class ReadSummary:
-    """Counts and distances about the data that was read: no names and no places."""
+    """Counts and distances of the data that was read. It contains no names and no places."""
 
     snapped: SnapSummary | None
-    """None if every row names its location."""
+    """How far points moved; None if every row names its location."""
     people: People | None
-    """None if no file has user ids (uid): then each trajectory counts as one person."""
+    """The number of people; None if no file has user ids (uid). Then each trajectory counts as
+    one person."""
 
 
 def read_trajectories(

@@ -42,7 +42,9 @@ class People:
     """The number of people, and the largest number of trajectories of one person; never ids."""
 
     count: int
+    """The number of people."""
     most: int
+    """The largest number of trajectories of one person."""
 
     @classmethod
     def of(cls, uids: Iterable[object]) -> "People":

@@ -68,13 +68,15 @@ class Reading:
     """Options for reading a file of trajectories."""
 
     preset: str = "nomadp"
+    """The name of a preset: the column names of a library or data set."""
     columns: Mapping[str, str] = field(default_factory=dict)
-    """The file's column names to ours. They take precedence over the preset."""
+    """Maps column names of the file to ours. It takes precedence over the preset."""
     options: ReadOptions = field(default_factory=ReadOptions)
+    """How to read values, for example the time zone of times without one."""
     split_hours: float | None = None
     """Start a new trajectory after a gap of more than this many hours."""
     clock: bool = True
-    """Whether to read times even if a seq already gives the order."""
+    """Whether to read times even if a column seq already gives the order."""
     raw_signals: bool = False
     """Whether to read the raw signals of a Google Timeline, too."""
     thinning: Thinning = field(default_factory=Thinning)
@@ -106,7 +108,7 @@ class Reading:
             )
 
     def theirs(self) -> dict[str, str]:
-        """Our column names to those expected in the file, whether or not it has them."""
+        """Maps our column names to those expected in the file, whether or not it has them."""
         mapped = {ours: theirs for theirs, ours in self.columns.items()}
         taken = set(self.columns)
         preset = PRESETS[self.preset]
@@ -134,7 +136,7 @@ class Reading:
         header: Sequence[str],
         where: Sequence[set[str]] = COORDINATES,
     ) -> dict[str, str]:
-        """Our column names to the file's, for the columns that it has.
+        """Maps our column names to the file's, for the columns that it has.
 
         Raises `SchemaError` if these columns are not sufficient. `where` lists alternative sets
         of columns that give the place of a point.

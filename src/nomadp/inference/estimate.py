@@ -32,8 +32,9 @@ _AT_ONCE = 1024  # reports whose sorted distances are in memory at a time
 class DecodedPoints:
     """Estimated locations, each with its credible radius.
 
-    `decode` returns it. ``locations`` has the index of one location for each reported point, in
-    order. The truth is within ``radius_km`` (in km) with posterior probability ``level``.
+    `decode` returns it. For each reported point, in order, ``locations`` has the index of a
+    location. The true location is within ``radius_km`` of it with posterior probability
+    ``level``.
 
     >>> import nomadp, numpy
     >>> estimate = nomadp.DecodedPoints(numpy.array([3, 1]), numpy.array([0.5, 2.0]), level=0.9)

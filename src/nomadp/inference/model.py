@@ -43,9 +43,7 @@ class Model:
 
     `fit` returns it. ``counts`` are the counts of the reports, ``reports`` is their number, and
     ``bootstrap`` the fitted prior with its bootstrap samples (None for frequency oracles, whose
-    counts are sufficient). ``write(path)`` saves the model, and
-    ``Model.read(path, mechanism, counts)`` loads it. Raises `DomainError` if it was fitted for
-    another mechanism, or to other counts than the optional ``counts``.
+    counts are sufficient). ``write`` saves the model to a file, and ``read`` loads it.
 
     >>> import nomadp
     >>> city = nomadp.synthetic_city(seed=1, places=50, trips=100)
@@ -57,12 +55,14 @@ class Model:
     """
 
     mechanism: Mechanism
+    """The mechanism that made the reports."""
     counts: Counts = field(repr=False)
+    """The counts of the reports."""
     bootstrap: BootstrapFit | None = field(repr=False)
 
     @property
     def reports(self) -> int:
-        """The number of reports it was fitted to."""
+        """The number of reports that the model was fitted to."""
         return self.counts.reports(self.mechanism)
 
     def __repr__(self) -> str:
@@ -70,7 +70,10 @@ class Model:
         return f"Model({self.reports} reports of {mechanism})"
 
     def check_of(self, mechanism: Mechanism, counts: Counts | None = None) -> None:
-        """Refuse another mechanism, or counts that the model was not fitted to."""
+        """Check that the model was fitted for this mechanism and, if given, these counts.
+
+        Raises `DomainError` if it was not.
+        """
         if self.mechanism.identity != mechanism.identity:
             raise DomainError(
                 "the model must be of the mechanism that is queried, and is of "
@@ -87,14 +90,28 @@ class Model:
             )
 
     def write(self, path: AnyPath) -> None:
-        """Save the model to one file, atomically."""
+        """Save the model to one file, completely or not at all."""
         content = io.BytesIO()
         np.savez_compressed(content, **_arrays(self))
         write_atomically({Path(path): lambda part: part.write_bytes(content.getvalue())})
 
     @classmethod
     def read(cls, path: AnyPath, mechanism: Mechanism, counts: Counts | None = None) -> "Model":
-        """Load a model of this mechanism and, if given, of these counts; refuse others."""
+        """Load a model that `write` saved.
+
+        Args:
+            path: The file.
+            mechanism: The mechanism that made the reports.
+            counts: The counts that the model must have been fitted to; by default any.
+
+        Returns:
+            The model.
+
+        Raises:
+            DomainError: The model was fitted for another mechanism, to other counts, or by a
+                version of nomadp with another file format.
+            SchemaError: The file is not an intact model.
+        """
         arrays = _read_arrays(Path(path))
         try:
             facts = json.loads(bytes(arrays["facts"]))

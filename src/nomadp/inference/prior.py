@@ -172,6 +172,7 @@ class Prior:
     """
 
     features: Features
+    """The features of trajectories: the cells that they visit, and their step lengths."""
     scores: Floats = field(repr=False)
     """The log-odds of every feature."""
     history: tuple[float, ...] = ()
@@ -183,7 +184,7 @@ class Prior:
     reports gave no evidence for any effect, so that the prior is a public one."""
 
     def weights(self, support: Ints) -> Floats:
-        """The probability of each of these trajectories, normalised over them."""
+        """The probability of each trajectory (a row of location indices); they add up to 1."""
         return softmax(self.features.table(support) @ self.scores)
 
     @property

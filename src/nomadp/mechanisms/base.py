@@ -51,6 +51,7 @@ class _Drawn:
     """The report of one trajectory."""
 
     mechanism: "Mechanism"
+    """The mechanism that drew the report."""
     values: tuple[int, ...]
     """Reported locations, or the labels that a frequency oracle releases."""
     number: int | None = None
@@ -58,7 +59,10 @@ class _Drawn:
 
     @property
     def locations(self) -> tuple[int, ...]:
-        """Indices into the public location set, one for each point of the trajectory."""
+        """The reported locations, as indices into the public set: one for each point.
+
+        Raises `DomainError` for the report of a frequency oracle.
+        """
         if self.mechanism.is_oracle:
             raise DomainError(
                 f"a report of {self.mechanism.name} must be read as labels, because a "
@@ -72,13 +76,14 @@ class _Drawn:
     def labels(self) -> tuple[str, ...]:
         """The labels that a frequency oracle's report supports.
 
-        The true label is more likely to be among them than any other label.
+        The true label is more likely to be among them than any other label. Raises
+        `DomainError` for the report of any other mechanism.
         """
         return self.mechanism.labels_of(self.values)
 
     @property
     def location_ids(self) -> tuple[str, ...]:
-        """The public ids of the reported locations."""
+        """The public ids of the reported locations; raises `DomainError` like ``locations``."""
         return tuple(self.mechanism.locations.ids[k] for k in self.locations)
 
 
@@ -153,7 +158,9 @@ class Mechanism(ABC):
     also refuse a share below `MIN_SHARE`, or one too large for 64-bit words to resolve.)"""
 
     epsilon: Fraction
+    """The privacy budget of one report of a whole trajectory, exactly."""
     locations: LocationSet
+    """The public location set."""
 
     def __post_init__(self) -> None:
         epsilon: Any = self.epsilon
@@ -211,22 +218,35 @@ class Mechanism(ABC):
         )
 
     def check_length(self, length: Any) -> None:
-        """Refuse a public length outside `ranges`. Every `split` begins with this check."""
+        """Raise `DomainError` unless ``length`` is a whole number in the range of `ranges`.
+
+        Every `split` begins with this check.
+        """
         self._check_range("length", int(length) if isinstance(length, np.integer) else length)
 
     @abstractmethod
     def split(self, length: int) -> Split:
-        """How epsilon is divided among the steps for a trajectory of this public length."""
+        """How epsilon is divided among the steps for a trajectory of this public length.
+
+        Raises `DomainError` if the length is out of range, and `BudgetError` if epsilon is too
+        small or too large to be divided among that many draws.
+        """
 
     @abstractmethod
     def parts(self, trajectory: Trajectory) -> Sequence[Part[Any]]:
-        """What is released: independent programs, each with the secret that it reads."""
+        """The steps that read a ``trajectory``: independent programs, each with its secret."""
 
     @abstractmethod
     def finish(self, released: Sequence[Any], choose: Choose) -> tuple[int, ...]:
-        """The reported trajectory, computed from released values only (post-processing).
+        """Compute the reported trajectory from released values only (post-processing).
 
-        The auditor passes arrays with one entry per case, to compute all cases at once.
+        Args:
+            released: The values that the `parts` released, in their order. The auditor passes
+                arrays with one entry per case, to compute all cases at once.
+            choose: Makes random choices, which read no secret.
+
+        Returns:
+            The location indices of the report, or the numbers that a frequency oracle reports.
         """
 
     @property
@@ -235,7 +255,7 @@ class Mechanism(ABC):
         return False
 
     def read(self, trajectory: Trajectory, hour: Any = None) -> Trajectory:
-        """Everything that the program reads about one person: the trajectory, and the hour."""
+        """Everything that the program reads about one person: the trajectory, and any hour."""
         return trajectory
 
     def inputs(self, length: int) -> Trajectory:
@@ -248,11 +268,17 @@ class Mechanism(ABC):
         return len(self.locations)
 
     def report_offsets(self, offsets: Ints) -> Ints:
-        """Offsets of the reports of trajectories with these offsets: lengths are the same."""
+        """The offsets of the reports of trajectories with these ``offsets``.
+
+        A report has the length of its trajectory, except for frequency oracles.
+        """
         return offsets
 
     def labels_of(self, values: tuple[int, ...]) -> tuple[str, ...]:
-        """The labels that a report with these values supports (frequency oracles only)."""
+        """The labels that a report with these values supports.
+
+        Raises `DomainError` unless the mechanism is a frequency oracle.
+        """
         raise DomainError(
             f"a report of {self.name} has locations and no labels; use its location_ids",
             code="report_without_labels",
@@ -263,9 +289,19 @@ class Mechanism(ABC):
         """Draw a private report of one trajectory. Each call uses epsilon again.
 
         The report is drawn by the audited program, with fresh randomness of the system.
-        Mechanisms with a time option need the ``hour`` of the week (0: Monday, 0 to 1 h).
-        Raises `DomainError` for a location outside the set, without showing it,
-        `NotPrivateError` for a mechanism that is not private, and `RandomnessUnavailable`.
+
+        Args:
+            trajectory: The private trajectory: indices into ``locations``, in order.
+            hour: The hour of the week (0: Monday, 0 to 1 h), for mechanisms that read it.
+
+        Returns:
+            The report.
+
+        Raises:
+            DomainError: The trajectory is empty, an index is outside the location set, or a
+                required hour is missing or invalid. The error shows no private values.
+            NotPrivateError: The mechanism is not private.
+            RandomnessUnavailable: The system provides no randomness.
         """
         if not self.private:
             raise NotPrivateError(
@@ -279,25 +315,38 @@ class Mechanism(ABC):
     def simulate(
         self, trajectory: Trajectory, seed: int, hour: int | None = None
     ) -> SimulatedReport:
-        """Draw a report from a seed, for experiments only: the same seed gives the same one."""
+        """Draw a report from a seed, for experiments only.
+
+        Args:
+            trajectory: Indices into ``locations``, in order.
+            seed: Any integer. The same seed gives the same report.
+            hour: The hour of the week (0: Monday, 0 to 1 h), for mechanisms that read it.
+
+        Returns:
+            The simulated report, which cannot be sent.
+
+        Raises:
+            DomainError: The trajectory is empty, an index is outside the location set, or a
+                required hour is missing.
+        """
         stream = SeededRandom(seed).bound_to(self.identity).stream(0)
         return SimulatedReport(self, *report_one(self, trajectory, stream, hour))
 
     def perturb(self, trajectory: Trajectory, choose: Choose) -> tuple[int, ...]:
-        """The reported trajectory, which has as many points as the true one."""
+        """The reported trajectory, whose random choices ``choose`` makes."""
         return self.reported(trajectory, choose)[0]
 
     def reported(
         self, trajectory: Trajectory, choose: Choose
     ) -> tuple[tuple[int, ...], int | None]:
-        """The reported trajectory, and the released number if the report is a single one."""
+        """The reported trajectory, and the released number if there is just one (ATLAS)."""
         # Only `parts` read the trajectory. `finish` gets what they released, so it is
         # post-processing (Theorem 2 of the paper).
         released = choose.each(self.parts(trajectory))
         return self.finish(released, choose), self.report_number(released)
 
     def report_number(self, released: Sequence[Any]) -> int | None:
-        """The released number, if a report is a single one (ATLAS: the codeword's index)."""
+        """The released number, if there is just one (ATLAS: the index of the codeword)."""
         return None
 
     def report_law(self, length: int) -> ReportLaw | None:
@@ -326,7 +375,10 @@ class Mechanism(ABC):
         return {k: str(v) if isinstance(v, Fraction) else v for k, v in options.items()}
 
     def with_params(self, **changes: Any) -> Self:
-        """This mechanism over the same locations, with other options or another epsilon."""
+        """A copy of this mechanism with other options or another epsilon.
+
+        Raises `DomainError` or `BudgetError` if a value is out of range.
+        """
         return type(self)(**({f.name: getattr(self, f.name) for f in fields(self)} | changes))
 
     @property
@@ -355,7 +407,7 @@ def perturb_one(
 def report_one(
     mechanism: Mechanism, trajectory: Trajectory, words: WordStream, hour: int | None = None
 ) -> tuple[tuple[int, ...], int | None]:
-    """Draw one report, and the released number if the report is a single one."""
+    """Draw one report; returns it, and the released number if there is just one (ATLAS)."""
     indices = np.asarray(trajectory, dtype=np.int64)
     if indices.ndim != 1 or not len(indices):
         raise DomainError(

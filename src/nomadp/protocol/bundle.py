@@ -33,8 +33,11 @@ class TaskBundle:
     """
 
     task: Task
+    """The parameters of the collection."""
     locations: LocationSet
+    """The public location set."""
     domain: PinnedCodebooks | Zones
+    """The codebook of an ATLAS task, or the zones of a frequency oracle."""
 
     def __post_init__(self) -> None:
         if len(self.locations) > LOCATIONS_MAX:

@@ -42,7 +42,7 @@ TASK_MAX_S = 2 * 366 * _DAY_S
 RETENTION_MAX_S = 5 * 366 * _DAY_S
 SEND_WITHIN_MAX_S = 7 * _DAY_S
 PURPOSE_MAX = 500
-"""Characters."""
+"""Most characters of a purpose."""
 BATCH_MAX = 10**9
 
 TASK_BYTES_MAX = 16_384

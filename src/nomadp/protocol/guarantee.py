@@ -57,7 +57,7 @@ class Guarantee:
 
     @property
     def times(self) -> str:
-        """The same in few digits, for a sentence."""
+        """The odds in few digits, for a sentence."""
         return _plain(exp_upper(self.bundle.task.epsilon))
 
     @property
@@ -90,7 +90,7 @@ class Guarantee:
 
     @property
     def asks(self) -> str:
-        """What a report is about."""
+        """What a report is about, as a phrase."""
         task, domain = self.bundle.task, self.bundle.domain
         if task.is_oracle:
             when = _TIMES.get(task.params.get("when", ""), "")
@@ -116,7 +116,7 @@ class Guarantee:
 
     @property
     def certainty(self) -> str:
-        """The same as a bound on what somebody can conclude from a report."""
+        """The guarantee as a bound on what somebody can conclude from a report."""
         (before, after), *others = self.posterior_bounds.items()
         is_single = self.bundle.task.reports_per_contributor == 1
         report = "your report" if is_single else "one of your reports"

@@ -42,31 +42,38 @@ class Parameters:
     """All public parameters of a collection; `TaskRefused` if one violates the rules."""
 
     purpose: str
-    """A sentence for contributors."""
+    """The purpose in a sentence, for contributors."""
     mechanism: str
+    """The name of the mechanism."""
     version: int
+    """The version of the mechanism."""
     params: Mapping[str, str] = field(default_factory=dict)
+    """The options of a frequency oracle: ``zones`` and ``when``."""
     epsilon: Fraction
-    """Of each report."""
+    """The epsilon of each report."""
     length: int | None = None
     """Length of every trajectory reported to ATLAS; None for frequency oracles."""
     locations_sha256: str
+    """Hash of the location set."""
     domain_sha256: str
     """Hash of the codebook, or of the zones of a frequency oracle."""
     time_precision: int = 86_400
-    """Unit of all times, in seconds; times are counted since 1970 and never finer."""
+    """Unit of all times, in seconds. Times are counted since 1970 and never more precise."""
     start: int
+    """The first time at which reports are accepted."""
     end: int
-    """The task runs from ``start`` until before ``end``."""
+    """The first time at which reports are no longer accepted."""
     send_within: int = 0
     """Largest random delay of a report, in seconds."""
     reports_per_contributor: int = 1
+    """The largest number of reports of one person."""
     min_batch_size: int = 100
-    """Fewest reports that are analysed together."""
+    """The smallest number of reports that are analysed together."""
     retention: int
     """How long a report is kept, in units of ``time_precision``."""
     delete_counts: bool = False
-    """Whether counts of reports are deleted with the reports; else they remain for queries."""
+    """Whether counts of reports are deleted with the reports; otherwise they can still be
+    queried."""
     salt: str
     """22 characters that distinguish tasks whose other parameters are equal."""
 

@@ -68,7 +68,18 @@ class Task(Parameters):
 
     @classmethod
     def from_bytes(cls, content: bytes, expected_id: str | None = None) -> "Task":
-        """Parse and check a task from an untrusted source, and its id if one is expected."""
+        """Parse and check a task from an untrusted source.
+
+        Args:
+            content: The canonical bytes of the task.
+            expected_id: The id that the task must have; by default any.
+
+        Returns:
+            The task.
+
+        Raises:
+            TaskRefused: The task violates the rules, or has another id.
+        """
         try:
             members = parse_canonical(content, "a task", TASK_BYTES_MAX)
             task = cls(**_fields(members))
@@ -92,7 +103,7 @@ class Task(Parameters):
         return task
 
     def epoch(self, unix_s: float) -> int:
-        """The time of a moment, in units of the task's precision."""
+        """The Unix time ``unix_s``, in units of the task's precision, rounded down."""
         return int(unix_s // self.time_precision)
 
     def __eq__(self, other: object) -> bool:

@@ -142,10 +142,23 @@ class Counts:
     """
 
     cells: dict[Cell, int] = field(default_factory=dict)
+    """The count of each (identity of the mechanism, length, released value)."""
 
     @classmethod
     def of(cls, mechanism: Mechanism, reports: AnyReports) -> "Counts":
-        """Count the reports that the mechanism can have made; others count as refused."""
+        """Count reports.
+
+        Args:
+            mechanism: The mechanism that made the reports.
+            reports: The reports. Those that the mechanism cannot have made count as refused.
+
+        Returns:
+            The counts.
+
+        Raises:
+            DomainError: The reports are of another mechanism, or do not contain everything that
+                was released (TP, ATP, NGRAM).
+        """
         law, refused = mechanism.identity, reports.n_refused
         cells: dict[Cell, int] = {}
         for released in released_values(mechanism, reports, strict=False):
@@ -170,11 +183,11 @@ class Counts:
         return sum(count for (_, length, _), count in self.cells.items() if length == REFUSED)
 
     def reports(self, mechanism: Mechanism) -> int:
-        """Number of counted reports of this mechanism."""
+        """The number of counted reports of this mechanism."""
         return sum(self.lengths(mechanism).values())
 
     def lengths(self, mechanism: Mechanism) -> dict[int, int]:
-        """Number of reports of one mechanism, by length."""
+        """The number of reports of this mechanism, by length."""
         reports = {}
         for length, _, counts in self.by_length(mechanism):
             law = mechanism.report_law(length)
@@ -184,7 +197,7 @@ class Counts:
         return reports
 
     def only(self, mechanism: Mechanism) -> "Counts":
-        """The counts of one mechanism."""
+        """Only the counts of this mechanism."""
         law = mechanism.identity
         return Counts({cell: count for cell, count in self.cells.items() if cell[0] == law})
 
@@ -197,7 +210,7 @@ class Counts:
         return digest.hexdigest()
 
     def by_length(self, mechanism: Mechanism) -> Iterator[tuple[int, Ints, Ints]]:
-        """Sorted distinct values of one law and how often each occurs, by length."""
+        """For each length: the length, the sorted distinct values, and the count of each."""
         pairs: dict[int, list[tuple[int, int]]] = {}
         for (law, length, value), count in self.cells.items():
             if law == mechanism.identity and length != REFUSED:
@@ -207,7 +220,7 @@ class Counts:
             yield length, values, counts
 
     def to_arrow(self) -> "pa.RecordBatch":
-        """A row for each cell, in the columns law, length, value and count."""
+        """An Arrow table with a row per cell: the columns law, length, value and count."""
         import pyarrow as pa
 
         rows = ((*cell, count) for cell, count in self.cells.items())
@@ -217,7 +230,10 @@ class Counts:
 
     @classmethod
     def from_arrow(cls, table: "pa.Table | pa.RecordBatch") -> "Counts":
-        """From the columns law, length, value and count; rows of one cell are summed."""
+        """The counts in an Arrow table with the columns law, length, value and count.
+
+        Rows of the same cell are added up. Raises `SchemaError` if a column is missing.
+        """
         if missing := set(COLUMNS) - set(table.schema.names):
             raise SchemaError(
                 f"counts must have the columns {', '.join(sorted(missing))}",

@@ -63,13 +63,19 @@ class Header:
     """How reports were made: everything needed to read them, and whether they are private."""
 
     mechanism: str
+    """The name of the mechanism."""
     version: int
+    """The version of the mechanism."""
     epsilon: str
+    """The epsilon of each report, as exact text."""
     location_set_sha256: str
+    """The hash of the location set."""
     randomness: str
     """The random source: system, keyed, simulated, or unknown."""
     private: bool
+    """Whether the reports are private: a private mechanism, and randomness that is secret."""
     nomadp_version: str
+    """The version of NomaDP that made the reports."""
     params: Mapping[str, Any] = field(default_factory=dict)
     """The options as plain values; pinned codebooks are named by their hash."""
     linked: bool = True
@@ -100,7 +106,7 @@ class Header:
         linked: bool = True,
         path: str = "",
     ) -> "Header":
-        """The header of reports of this mechanism from anywhere. By default not private."""
+        """The header of reports of this mechanism from any source; by default not private."""
         return cls(
             mechanism.name,
             mechanism.version,
@@ -149,7 +155,7 @@ class Header:
     def mechanism_for(
         self, locations: LocationSet, pinned: PinnedCodebooks | None = None
     ) -> Mechanism:
-        """The mechanism that made these reports; refused if it is not available here."""
+        """The mechanism that made these reports; an error if it is not available here."""
         check_locations(self.location_set_sha256, locations)
         self._check_pinned(pinned)
         options = {k: v for k, v in self.params.items() if k not in ("epsilon", "pinned")}

@@ -32,17 +32,20 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class AnyReports(Sequences):
-    """Reported locations over public ones, by report; `names` are the ids of the reports.
+    """Reports as columns. Report k is `locations[offsets[k]:offsets[k + 1]]`.
 
-    Reports of frequency oracles have values where others have locations.
+    ``names`` are the ids of the reports. In reports of frequency oracles, ``locations`` are the
+    released numbers instead of locations.
     """
 
     header: Header
+    """How the reports were made."""
     location_set: LocationSet
+    """The public location set."""
     numbers: Ints | None = None
-    """The released numbers, if a report is a single number (ATLAS: the codeword's index)."""
+    """The released number of each report, if there is just one (ATLAS: a codeword's index)."""
     transcripts: tuple[tuple[int, ...], ...] | None = None
-    """Everything that the steps of the program released, if it was kept."""
+    """Everything that the steps of the program released for each report, if it was kept."""
     refused: Mapping[str, int] = field(default_factory=dict)
     """Number of reports that were left out, by reason."""
     entry_size: int | None = None
@@ -80,7 +83,15 @@ class AnyReports(Sequences):
         }
 
     def without(self, bad: Any, reason: str) -> Self:
-        """A copy without some of the reports, which are counted as refused."""
+        """A copy without some of the reports, which are counted in ``refused``.
+
+        Args:
+            bad: For each report, whether to leave it out.
+            reason: The key under which ``refused`` counts them.
+
+        Returns:
+            The other reports.
+        """
         count = int(np.count_nonzero(bad))
         if not count:
             return self

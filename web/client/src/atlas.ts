@@ -101,6 +101,7 @@ export class CodewordResponse extends Subset<Trajectory> {
   }
 }
 
+/** The parameters of `Atlas`. */
 export interface AtlasOptions {
   readonly epsilon: string | number | Fraction;
   readonly locations: LocationSet;
@@ -187,7 +188,7 @@ export class Atlas implements Mechanism {
   }
 }
 
-/** The hash in a task: it covers everything that defines the law. The shortest codebook comes first. */
+/** The hash in a task, of everything that defines the law. Pass the shortest codebook first. */
 export async function codebooksSha256(
   locations: LocationSet,
   epsilon: Fraction,

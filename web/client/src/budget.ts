@@ -3,8 +3,9 @@
 import { BudgetError, InvalidArgument } from "./errors.js";
 import { Fraction } from "./fraction.js";
 
-/** Above this, e^epsilon exceeds the 64-bit weights; and odds of 4.8e8 to 1 guarantee nothing. */
+/** The largest epsilon. A larger one exceeds the 64-bit weights, and would protect nobody. */
 export const MAX_EPSILON = 20;
+/** The smallest epsilon. */
 export const MIN_EPSILON = new Fraction(1, 10 ** 6);
 /** The smallest cost of a single draw: the safety margin of the laws, 2^-30, must stay below it. */
 export const MIN_SHARE = new Fraction(1, 2 ** 28);

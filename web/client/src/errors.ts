@@ -12,7 +12,7 @@
 /** The values in a message, by name. Like everything in an error, they are public. */
 export type Facts = Readonly<Record<string, unknown>>;
 
-/** The options of an error's constructor. */
+/** The options of an error's constructor. All other members become `facts`. */
 export interface RefusalOptions {
   /** The error code (default: the kind of the class). */
   readonly code?: string;
@@ -27,6 +27,7 @@ export class NomadpError extends Error {
   readonly kind: string;
   /** A stable code for what went wrong, the same as in Python. */
   readonly code: string;
+  /** The values in the message. */
   readonly facts: Facts;
 
   constructor(message: string, { code, cause, ...facts }: RefusalOptions = {}) {
@@ -63,7 +64,7 @@ export class SchemaError extends NomadpError {
   static override readonly kind = "schema";
 }
 
-/** A task or its files exceed what a task may ask, or differ from what was expected. */
+/** A task violates the rules, or its files or its id are not the expected ones. */
 export class TaskRefused extends NomadpError {
   static override readonly kind = "task";
 }

@@ -42,7 +42,7 @@ export class Fraction {
     return new Fraction(this.numerator * other.denominator, this.denominator * other.numerator);
   }
 
-  /** A negative number, 0 or a positive number if this is below, equal to or above the other. */
+  /** Negative if this is below the other, 0 if they are equal, positive if this is above. */
   compare(other: Fraction): number {
     const difference = this.numerator * other.denominator - other.numerator * this.denominator;
     return difference < 0n ? -1 : Number(difference > 0n);

@@ -7,6 +7,7 @@
 
 import { DomainError } from "./errors.js";
 
+/** The mean radius of the Earth. */
 export const EARTH_RADIUS_KM = 6371.0088;
 const RADIANS = Math.PI / 180;
 
@@ -66,6 +67,7 @@ export function distanceKm(a: Place, b: Place): number {
   return 2 * EARTH_RADIUS_KM * Math.atan2(Math.sqrt(near), Math.sqrt(far));
 }
 
+/** The great-circle distance between two points. */
 export function haversineKm(a: LatLng, b: LatLng): number {
   return distanceKm(placeAt(a), placeAt(b));
 }

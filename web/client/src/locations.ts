@@ -16,11 +16,13 @@ export interface Location extends LatLng {
 
 /** The location nearest to a point, and its distance from the point. */
 export interface Snapped {
+  /** The location. */
   readonly index: number;
+  /** Its distance from the point. */
   readonly movedKm: number;
 }
 
-/** Public locations in a fixed order; everywhere else, a location is an index into this order. */
+/** Public locations in a fixed order. Everywhere else, a location is an index into this order. */
 export class LocationSet {
   readonly #rows: readonly Location[];
   readonly #places: readonly Place[];
@@ -67,6 +69,7 @@ export class LocationSet {
     return this.#rows[this.#checked(index)]!;
   }
 
+  /** The distance between two locations. */
   distanceKm(a: number, b: number): number {
     return distanceKm(this.#places[this.#checked(a)]!, this.#places[this.#checked(b)]!);
   }

@@ -17,7 +17,7 @@ export type Choose = <Secret, Output>(
   secret: Secret,
 ) => Output;
 
-/** What a mechanism releases of one trajectory, at the cost of epsilon. */
+/** What a mechanism releases for one trajectory. It costs epsilon. */
 export interface Released {
   /** The reported locations, or the numbers that a frequency oracle reports. */
   readonly values: readonly number[];
@@ -30,6 +30,7 @@ export interface Mechanism {
   readonly name: string;
   /** The law of a pair (name, version) never changes. */
   readonly version: number;
+  /** The privacy budget of one report of a whole trajectory. */
   readonly epsilon: Fraction;
   readonly locations: LocationSet;
   /** Whether the mechanism also reads the hour of a trajectory. */

@@ -29,9 +29,12 @@ export const WHEN = {
   weekday: { hours: 24, names: ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"] },
 } as const;
 
+/** A division of the week into slots. */
 export type When = keyof typeof WHEN;
+/** The name of a frequency oracle. */
 export type OracleName = "trips" | "starts" | "ends" | "visits";
 
+/** The parameters of a frequency oracle. */
 export interface OracleOptions {
   readonly epsilon: string | number | Fraction;
   readonly zones: Zones;
@@ -86,6 +89,7 @@ export abstract class FrequencyOracle implements Mechanism {
     return this.when === null ? [""] : WHEN[this.when].names;
   }
 
+  /** The number of labels. */
   get labelCount(): number {
     return this.places * this.slots.length;
   }

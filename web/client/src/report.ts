@@ -34,7 +34,14 @@ export class Report implements Released {
     Object.freeze(this);
   }
 
-  /** Draw one report of one trajectory. Each call uses epsilon again. */
+  /**
+   * Draw one report of one trajectory. Each call uses epsilon again.
+   *
+   * `hour` is the hour of the week, where 0 is Monday from 0 to 1 h, for mechanisms that read it.
+   *
+   * @throws DomainError if a location is not in the mechanism's set; the error does not show it.
+   * @throws RandomnessUnavailable if the system provides no randomness.
+   */
   static draw(mechanism: Mechanism, trajectory: Trajectory, hour?: number): Report {
     const source = new SystemRandom();
     const choose = drawing(() => source.next());
@@ -46,10 +53,12 @@ export class Report implements Released {
     return typeof report === "object" && report !== null && #released in report;
   }
 
+  /** The reported locations, or the numbers that a frequency oracle reports. */
   get values(): readonly number[] {
     return this.#released.values;
   }
 
+  /** The index of the codeword, if the mechanism reports one. */
   get number(): number | null {
     return this.#released.number;
   }
@@ -67,6 +76,7 @@ export class SimulatedReport implements Released {
     Object.freeze(this);
   }
 
+  /** Draw a simulated report from words of a `SeededRandom`. */
   static draw(
     mechanism: Mechanism,
     trajectory: Trajectory,

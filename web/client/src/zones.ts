@@ -4,7 +4,7 @@ import { hasForbidden } from "./characters.js";
 import { DomainError, OutOfRange } from "./errors.js";
 import type { LocationSet } from "./locations.js";
 
-/** Every location k is in exactly one zone, `of(k)`, with the name `names[of(k)]`. */
+/** A partition: location k is in exactly one zone, `of(k)`, with the name `names[of(k)]`. */
 export class Zones {
   readonly names: readonly string[];
   readonly #of: Int32Array;

@@ -55,6 +55,9 @@ class PivotSampling(Mechanism):
     directions: str = "both"
     """Which neighbouring pivots report a sector: "both" or only the "preceding" one."""
     merge: str = "coin"
+    """How the two copies are merged: "coin" picks one at random for each point, "first-index"
+    picks the location with the lowest index, as public code does, and "direction" picks the
+    copy in which the point was a target."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

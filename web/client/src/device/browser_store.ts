@@ -16,6 +16,7 @@ const KEY_PATHS = { tasks: "id", charges: "reportId" };
 /** How long a tab waits for another tab that writes, before it gives up. */
 export const LOCK_WAIT_MS = 20_000;
 
+/** The options of `openBrowserStore`. */
 export interface BrowserStoreOptions {
   /** The person knows that the browser may lose the record of the used budget. */
   readonly acceptEviction?: boolean;
@@ -55,7 +56,7 @@ export function browserLedgerBegan(): boolean {
   }
 }
 
-/** Whether the browser grants persistent storage; it may ask the person. */
+/** Request persistent storage; returns whether the browser grants it. It may ask the person. */
 export async function isPersistent(): Promise<boolean> {
   const storage = globalThis.navigator?.storage;
   if (storage?.persist === undefined) return false;

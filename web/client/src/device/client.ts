@@ -31,6 +31,7 @@ import type { LedgerStore } from "./store.js";
 /** How long sending is retried before the rest is left for later. */
 export const PATIENCE_MS = 10_000;
 
+/** The options of `Client.open`. */
 export interface ClientOptions {
   /** The lifetime privacy budget, 20 by default. Later it can only be lowered. */
   readonly lifetime?: string | number | Fraction;
@@ -44,6 +45,7 @@ export interface ClientOptions {
   readonly isTest?: boolean;
 }
 
+/** The options of `Client.report`. */
 export interface ReportOptions {
   /** The task to report to (default: the task joined last). */
   readonly taskId?: string;
@@ -54,15 +56,16 @@ export interface ReportOptions {
   readonly hour?: number | null | undefined;
   /** Send at once, without the random delay of the task. */
   readonly now?: boolean;
-  /** Keep it until `send` is called. */
+  /** Do not send the report until `send` is called. */
   readonly queue?: boolean;
   /**
    * Ask the collector first whether the task is closed; if so, charge nothing. The collector is
-   * not asked if the report waits for a random moment: the request would tell when it was made.
+   * not asked if the report waits for a random time: the request would reveal when it was made.
    */
   readonly unlessClosed?: boolean;
 }
 
+/** The options of `Client.send`. */
 export interface SendOptions {
   /** Send everything that waits, not only what is due. */
   readonly now?: boolean;
@@ -70,6 +73,7 @@ export interface SendOptions {
   readonly again?: boolean;
   /** Send only this report. */
   readonly reportId?: string;
+  /** How long to retry before the rest is left for later (default: 10 seconds). */
   readonly patienceMs?: number;
 }
 
@@ -82,7 +86,7 @@ export class Client {
   private constructor(readonly ledger: Ledger) {}
 
   /**
-   * The client of this browser, or of a store.
+   * Open the client of this browser, or of `options.store`.
    *
    * @throws LedgerRefused if the ledger cannot be durable, or is missing or damaged.
    */
@@ -108,6 +112,9 @@ export class Client {
    * Join the task at a URL: the task's own URL, or a base URL and the id of the task.
    *
    * What the collector serves must hash to that id, which is the same for all contributors.
+   *
+   * @throws TaskRefused if it does not, or if the task violates the rules.
+   * @throws UploadFailed if the task cannot be fetched.
    */
   async join(url: string, taskId?: string): Promise<TaskBundle> {
     return this.enter(await fetchBundle(url, taskId));
@@ -122,7 +129,11 @@ export class Client {
     return bundle;
   }
 
-  /** The bundle of a joined task (default: the task joined last). */
+  /**
+   * The bundle of a joined task (default: the task joined last).
+   *
+   * @throws TaskRefused if the task was not joined.
+   */
   bundle(taskId?: string): TaskBundle {
     return this.#fetched(taskId).bundle;
   }
@@ -130,8 +141,12 @@ export class Client {
   /**
    * Charge the task's epsilon, draw one report of a trajectory, and send it when it is due.
    *
-   * It is due at a random time within the limit of the task, or at once with `now`. A report that
-   * is not due yet, or is queued (`queue`), is sent by a later `send`. See the receipt's `state`.
+   * It is due at a random time within the limit of the task, or at once with `now`. A later `send`
+   * sends a report that is not due yet or was queued (`queue`). The receipt's `state` says whether
+   * the report was sent.
+   *
+   * @throws ReportRefused if the task has not started, has ended or was closed.
+   * @throws LedgerRefused if the privacy budget is used up, or the ledger is damaged.
    */
   async report(points: readonly LatLng[], options: ReportOptions = {}): Promise<Receipt> {
     const fetched = this.#fetched(options.taskId);
@@ -152,7 +167,7 @@ export class Client {
     return this.#receipt(charge.reportId);
   }
 
-  /** Send what is due, or all that waits (`now`), or also what was refused (`again`). */
+  /** Send the reports that are due, or all that wait; returns a receipt for each. */
   async send(options: SendOptions = {}): Promise<Receipt[]> {
     const { now = false, again = false, patienceMs = PATIENCE_MS, reportId: only } = options;
     const due = now ? null : Math.floor(Date.now() / 1000);
@@ -162,14 +177,18 @@ export class Client {
     return Promise.all(waiting.map(({ reportId }) => this.#receipt(reportId)));
   }
 
-  /** Throw what `count` calls of `report` would throw for any trajectory; charges nothing. */
+  /**
+   * Check that `count` reports are possible. Charges nothing.
+   *
+   * @throws ReportRefused or LedgerRefused, as `report` would for any trajectory.
+   */
   async check(taskId?: string, count = 1): Promise<void> {
     const { task } = this.bundle(taskId);
     currentTime(task, Date.now());
     await this.ledger.check(task, count);
   }
 
-  /** The privacy budget: used, in which tasks, and remaining. */
+  /** The privacy budget: used, remaining, and by task. */
   budget(): Promise<Budget> {
     return this.ledger.budget();
   }
@@ -179,6 +198,7 @@ export class Client {
     return this.ledger.receipts();
   }
 
+  /** Close the ledger. It keeps the reports that wait to be sent. */
   close(): void {
     this.ledger.store.close();
   }

@@ -15,7 +15,12 @@ export interface FetchedBundle {
   readonly base: string;
 }
 
-/** Fetch the task at a URL that ends in its id, or at a base URL and an id. It must hash to the id. */
+/**
+ * Fetch the task at a URL that ends in its id, or at a base URL and an id.
+ *
+ * @throws TaskRefused if its hash is not the id, or if it violates the rules.
+ * @throws UploadFailed if it cannot be fetched.
+ */
 export async function fetchBundle(url: string, taskId?: string): Promise<FetchedBundle> {
   const { base, taskId: idInUrl } = parseAddress(url);
   const id = oneId(idInUrl, taskId);

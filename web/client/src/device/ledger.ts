@@ -28,7 +28,9 @@ export interface Charge {
 export interface Receipt {
   readonly taskId: string;
   readonly reportId: string;
+  /** The time that the report states, in units of the task's precision. */
   readonly time: number;
+  /** The epsilon that was charged. */
   readonly epsilon: Fraction;
   readonly state: ChargeState;
   /** Why it is still waiting, or was stopped. */
@@ -46,19 +48,22 @@ export interface Waiting {
   readonly address: string;
 }
 
+/** The part of the privacy budget that one task used. */
 export interface TaskBudget {
   readonly taskId: string;
   readonly purpose: string;
   /** The epsilon of one report. */
   readonly epsilon: Fraction;
   readonly used: Fraction;
-  /** How many were charged, including reports that were lost. */
+  /** The number of reports that were charged, including those that were lost. */
   readonly reports: number;
+  /** The most reports that the task allows. */
   readonly reportsMost: number;
 }
 
 /** The privacy budget of a device for its whole life. */
 export interface Budget {
+  /** The total epsilon that may ever be used. */
   readonly lifetime: Fraction;
   readonly used: Fraction;
   readonly remaining: Fraction;
@@ -100,7 +105,11 @@ export class Ledger {
     await this.#update(() => [undefined, { task }]);
   }
 
-  /** Charge the task's epsilon. It is on disk when this resolves. */
+  /**
+   * Charge the task's epsilon. The charge is on disk when this resolves.
+   *
+   * @throws LedgerRefused if the privacy budget or the task does not allow it.
+   */
   async charge(task: Task, time: number): Promise<Charge> {
     const reportId = freshId();
     const epsilon = String(task.facts.epsilon);
@@ -113,7 +122,11 @@ export class Ledger {
     return { reportId, time };
   }
 
-  /** Throw what `count` charges would throw; charges nothing. */
+  /**
+   * Check that `count` charges are possible. Charges nothing.
+   *
+   * @throws LedgerRefused if they are not.
+   */
   async check(task: Task, count = 1): Promise<void> {
     await this.#update((state) => [checkBudget(state, task, count)]);
   }
@@ -157,7 +170,7 @@ export class Ledger {
     });
   }
 
-  /** The collector has it: delete the body and keep the receipt. */
+  /** The collector has accepted the report: delete its body and keep the receipt. */
   async accept(reportId: string): Promise<void> {
     await this.#settle(reportId, () => ({
       state: "accepted",
@@ -167,7 +180,7 @@ export class Ledger {
     }));
   }
 
-  /** The collector refused it: keep it, and do not send it again unless asked to. */
+  /** The collector refused the report: keep it, but no longer send it automatically. */
   async stop(reportId: string, reason: string): Promise<void> {
     await this.#settle(reportId, () => ({ state: "stopped", reason }));
   }
@@ -182,11 +195,12 @@ export class Ledger {
     }));
   }
 
+  /** A receipt for every report that was ever charged. */
   async receipts(): Promise<Receipt[]> {
     return this.#update(({ charges }) => [charges.map(receipt)]);
   }
 
-  /** What was used, in which tasks, and what remains. */
+  /** The privacy budget: used, remaining, and by task. */
   async budget(): Promise<Budget> {
     return this.#update((state) => {
       const lifetime = asFraction(state.about!.lifetime)!;

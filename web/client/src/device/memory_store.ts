@@ -5,8 +5,16 @@
  */
 
 import { LedgerRefused } from "../errors.js";
-import type { ChargeRow, LedgerChange, LedgerState, LedgerStore, TaskRow } from "./store.js";
+import type {
+  ChargeRow,
+  LedgerChange,
+  LedgerMarker,
+  LedgerState,
+  LedgerStore,
+  TaskRow,
+} from "./store.js";
 
+/** A ledger store in memory, for tests. A client accepts it only with `isTest`. */
 export class MemoryStore implements LedgerStore {
   readonly durable = false;
   #about: LedgerState["about"] = null;
@@ -14,7 +22,7 @@ export class MemoryStore implements LedgerStore {
   #charges = new Map<string, ChargeRow>();
   #began: string | null = null;
 
-  readonly marker = {
+  readonly marker: LedgerMarker = {
     read: (): string | null => this.#began,
     write: (token: string): void => {
       this.#began = token;

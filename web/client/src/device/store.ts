@@ -51,8 +51,9 @@ export interface LedgerChange {
   readonly changed?: ChargeRow;
 }
 
-/** Records outside the ledger that a ledger exists, so that its loss is noticed. */
+/** A record outside the ledger that a ledger exists, so that its loss is noticed. */
 export interface LedgerMarker {
+  /** The token of the ledger; null if there is no marker. */
   read(): string | null;
   write(token: string): void;
 }

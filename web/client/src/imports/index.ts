@@ -30,6 +30,7 @@ const FATAL = ["bomb", "damaged-archive", "locked-archive"];
 /** Kinds whose trajectories are only split if `splitHours` is given. */
 const ALREADY_SPLIT: readonly ImportKind[] = ["gpx", "geojson"];
 
+/** The options of `readTrajectories`. */
 export interface ImportOptions {
   /** Split at gaps longer than this (default: 3; no splitting for GPX and GeoJSON). */
   readonly splitHours?: number;
@@ -43,6 +44,7 @@ export interface ImportOptions {
   readonly onProgress?: (bytes: number, size: number) => void;
 }
 
+/** What a file contains. */
 export interface Imported {
   readonly kind: ImportKind | "zip";
   readonly trajectories: readonly (readonly TrackPoint[])[];
@@ -56,7 +58,7 @@ export interface Imported {
  * Only the format of a file can make it throw, never its values: otherwise a missing report would
  * reveal something about them.
  *
- * @throws ImportRefused
+ * @throws ImportRefused if the format of the file is unknown, unsupported or damaged.
  */
 export async function readTrajectories(
   file: Blob,

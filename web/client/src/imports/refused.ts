@@ -34,6 +34,7 @@ const REASONS = {
     "and longitude",
 } as const;
 
+/** Why a file cannot be imported: a stable code with hyphens. */
 export type ImportReason = keyof typeof REASONS;
 
 /** The file cannot be imported. The message never quotes it; the code is the reason with underscores. */

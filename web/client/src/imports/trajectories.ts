@@ -3,7 +3,7 @@
 import { HOURS } from "../oracles.js";
 import type { TrackPoint } from "./fixes.js";
 
-/** By default, a history is split into trajectories at gaps longer than this. */
+/** By default, a history is split into trajectories at gaps of more than this many hours. */
 export const SPLIT_HOURS = 3;
 const HOUR_US = 3_600_000_000;
 const DAY_US = 24 * HOUR_US;

@@ -7,7 +7,7 @@ import { Channel, checkShare, checkWhole, checkWords, heaviest, largestUnit } fr
 const SIZE_MAX = 2 ** 20;
 
 /**
- * Two weights over `size` items: exactly `nearCount` items, the nearest, have the larger one.
+ * Two weights over `size` items: the `nearCount` items nearest to the secret have the larger one.
  *
  * Their number is the same for every secret. So the sum of the weights is constant, and the privacy
  * loss is the log of the ratio of the two weights. `distances` returns the distance of each item.

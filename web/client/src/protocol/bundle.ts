@@ -70,7 +70,7 @@ export class TaskBundle {
     }
   }
 
-  /** What is reported of a trajectory without points: the first public location at every point. */
+  /** What is perturbed if a trajectory has no points: the first public location at every point. */
   get publicAnswer(): number[] {
     return new Array<number>(this.task.facts.length ?? 1).fill(0);
   }

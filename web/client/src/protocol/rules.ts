@@ -9,8 +9,10 @@ import { isReportId } from "./base64url.js";
 import { INTEGER_MAX, type Json, type JsonObject } from "./canonical.js";
 import * as limits from "./ceilings.js";
 
+/** The version of the protocol. */
 export const WIRE_VERSION = 1;
 export const ATLAS = "atlas";
+/** The mechanism of a task. */
 export type TaskMechanism = typeof ATLAS | OracleName;
 const VERSIONS: Record<TaskMechanism, number> = {
   atlas: 3,
@@ -34,31 +36,39 @@ const RULE = /^(?:(?:grid|h3):(?:0|[1-9][0-9]{0,3})|polygons:[0-9a-f]{64})$/;
 
 /** The parameters of a task, checked. */
 export interface TaskFacts {
-  /** A sentence for contributors. */
+  /** The purpose in a sentence, for contributors. */
   readonly purpose: string;
   readonly mechanism: TaskMechanism;
   readonly version: number;
-  /** The zones rule of a frequency oracle, and the division of time in its labels. */
+  /** The zones rule of a frequency oracle, such as grid:4. */
   readonly zones: string | null;
+  /** The division of time in the labels of a frequency oracle. */
   readonly when: When | null;
   /** The epsilon of one report. */
   readonly epsilon: Fraction;
   /** The number of points of every report to ATLAS; null for a frequency oracle. */
   readonly length: number | null;
+  /** The hash of the location set. */
   readonly locationsSha256: string;
   /** The hash of the codebook, or of the zones of a frequency oracle. */
   readonly domainSha256: string;
-  /** The unit of all times, in seconds; times are counted since 1970, and never given finer. */
+  /** The unit of all times, in seconds. Times are counted since 1970, and never more precise. */
   readonly timePrecision: number;
+  /** The first time at which reports are accepted. */
   readonly start: number;
+  /** The first time at which reports are no longer accepted. */
   readonly end: number;
   /** The largest random delay of a report, in seconds. */
   readonly sendWithin: number;
+  /** The most reports of one person. */
   readonly reportsPerContributor: number;
+  /** The smallest number of reports that are analysed together. */
   readonly minBatchSize: number;
+  /** How long a report is kept, in units of `timePrecision`. */
   readonly retention: number;
   /** Whether counts are deleted with the reports; otherwise they can still be queried. */
   readonly deleteCounts: boolean;
+  /** 22 characters that distinguish tasks whose other parameters are equal. */
   readonly salt: string;
 }
 

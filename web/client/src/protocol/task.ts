@@ -29,7 +29,7 @@ export class Task {
   /**
    * Parse and check a task from an untrusted source.
    *
-   * @throws TaskRefused
+   * @throws TaskRefused if it violates the rules, or if its id is not `expectedId`.
    */
   static async fromBytes(content: Uint8Array, expectedId?: string): Promise<Task> {
     const bytes = Uint8Array.from(content);
@@ -55,7 +55,7 @@ export class Task {
     return this.facts.epsilon.times(new Fraction(this.facts.reportsPerContributor));
   }
 
-  /** The time in units of the task's precision, rounded down. */
+  /** A Unix time in milliseconds, in units of the task's precision, rounded down. */
   epoch(unixMs: number): number {
     return Math.floor(unixMs / 1000 / this.facts.timePrecision);
   }

@@ -8,6 +8,7 @@ import { canonicalBytes, INTEGER_MAX } from "./canonical.js";
 import { UPLOAD_BYTES_MAX } from "./ceilings.js";
 import type { TaskBundle } from "./bundle.js";
 
+/** The media type of an upload. */
 export const UPLOAD_TYPE = "application/vnd.nomadp+json;message=upload-req;version=1";
 const ID_BYTES = 16;
 
@@ -16,7 +17,11 @@ export function freshId(): string {
   return base64url(new Uint8Array(systemBytes(ID_BYTES).buffer));
 }
 
-/** The body of a request, as canonical JSON. */
+/**
+ * The body of an upload with one report, as canonical JSON.
+ *
+ * `time` is in units of the task's precision, as `Task.epoch` returns it.
+ */
 export function uploadBytes(
   bundle: TaskBundle,
   report: Report,

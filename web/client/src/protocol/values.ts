@@ -65,7 +65,7 @@ export class ValueCode {
     return report.number === null ? report.values : [report.number];
   }
 
-  /** Encode the numbers of a report. */
+  /** Encode the numbers of a report as base64url. */
   text(numbers: readonly number[]): string {
     if (!this.#possible(numbers)) throw refused();
     const raw = new Uint8Array(this.byteCount);
