@@ -127,4 +127,7 @@ def test_an_option_takes_the_numbers_that_mechanisms_take(name: str) -> None:
     kind = PARAMETERS[name].kind
     ranges = [each.ranges[name] for each in MECHANISMS.values() if name in each.ranges]
     if isinstance(kind, click.IntRange):
-        assert (kind.min, kind.max) == (min(low for low, _ in ranges), max(h for _, h in ranges))
+        assert (kind.min, kind.max) == (
+            min(low for low, _ in ranges),
+            max(h for _, h in ranges),
+        )
