@@ -173,10 +173,10 @@ def _loss_verdict(row: dict[str, Any]) -> str:
 
 def _test_verdict(row: dict[str, Any]) -> str:
     if "epsilon" not in row and "law" not in row:
-        return str(row["seen"])
+        return "enumerated" if row["seen"] == "walked" else str(row["seen"])
     if "differing" in row:
         return "equals the reference" if row["ok"] else f"{row['differing']} DIFFER"
-    return "fits" if row["ok"] else "DOES NOT FIT"
+    return "consistent" if row["ok"] else "INCONSISTENT"
 
 
 def _full_size_verdict(row: dict[str, Any]) -> str:
@@ -193,7 +193,7 @@ VERDICT = {"verdict": "verdict"}
 SECTIONS: dict[str, tuple[str, dict[str, str], Callable[[dict[str, Any]], str]]] = {
     "mechanisms": (
         "Exact privacy loss (largest over all maps)",
-        {**CLAIM, "spent": "spent", **LOSSES, **VERDICT},
+        {**CLAIM, "budget used": "spent", **LOSSES, **VERDICT},
         _loss_verdict,
     ),
     "steps": (

@@ -226,13 +226,12 @@ def _current(task: Task, moment: float) -> int:
     epoch = task.epoch(moment)
     if epoch < task.start:
         raise ReportRefused(
-            "a task must have started before it accepts reports, and this one has not by this "
-            "device's clock",
+            "a task must be running, and this one has not started by this device's clock",
             code="task_not_started",
         )
     if epoch >= task.end:
         raise ReportRefused(
-            "a task must not have ended, and this one has by this device's clock",
+            "a task must be running, and this one has ended by this device's clock",
             code="task_expired",
         )
     return epoch

@@ -82,7 +82,7 @@ class Analyst(NamedTuple):
         reply = fetch_counts(Address.parse(self.address), task_id, self.token)
         if "cells" not in reply:
             raise AnswerMissing(
-                "the collector must return the counts, and has too few reports",
+                "the collector must return the counts, but it has too few reports",
                 code="counts_withheld",
             )
         return Counts({(reply["law"], length, value): n for length, value, n in reply["cells"]})

@@ -37,7 +37,7 @@ def read_key(path: str | PathLike[str]) -> bytes:
     try:
         if not is_owner_only(path):
             raise SchemaError(
-                f"{path} must be readable by its owner alone, and is not; chmod 600 it, or "
+                f"{path} must be readable only by its owner, and is not; chmod 600 it, or "
                 "make a new key if others may have seen this one",
                 code="key_file_not_private",
             )

@@ -60,7 +60,7 @@ class TaskBundle:
         task, options = self.task, dict[str, Any](self.task.params)
         if task.is_oracle != isinstance(self.domain, Zones):
             raise TaskRefused(
-                "an ATLAS task must have a codebook, and a frequency oracle zones",
+                "an ATLAS task must have a codebook, and a frequency-oracle task zones",
                 code="codebook_of_another_mechanism",
                 mechanism=task.mechanism,
             )

@@ -255,7 +255,7 @@ def _check_times(task: Parameters) -> None:
         )
     if task.send_within > (task.retention - 1) * unit_s:
         raise TaskRefused(
-            "send_within must be shorter than retention by one unit of time, got "
+            "send_within must be at least one unit of time shorter than retention, got "
             f"{task.send_within} s and {task.retention} units of {unit_s} s; lengthen "
             "retention by one or send sooner",
             code="retention_shorter_than_delay",

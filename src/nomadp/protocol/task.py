@@ -118,7 +118,7 @@ def _fields(members: dict[str, Any]) -> dict[str, Any]:
     version = members["wire_version"]
     if type(version) is not int or version != WIRE_VERSION:
         raise TaskRefused(
-            f"wire_version must be {WIRE_VERSION}, and is another; update nomadp",
+            f"wire_version must be {WIRE_VERSION}, got another; update nomadp",
             code="wire_version_unknown",
             known=WIRE_VERSION,
         )

@@ -120,7 +120,7 @@ class Header:
         given = parse_metadata(content)
         if "level" in given:
             raise SchemaError(
-                "these must be reports, got estimates that were decoded already",
+                "the input must be reports, got decoded estimates",
                 code="estimates_not_reports",
             )
         _check_format(given)
@@ -265,7 +265,7 @@ def parse_metadata(content: bytes) -> dict[str, Any]:
 
 def _refuse_constant(text: str) -> None:
     """Python's JSON parser accepts NaN and Infinity, which are not JSON."""
-    raise InvalidArgument(f"{text} is no number", code="number_not_finite")
+    raise InvalidArgument(f"{text} is not a number", code="number_not_finite")
 
 
 def _check_format(given: Mapping[str, Any]) -> None:
@@ -313,7 +313,7 @@ def _check_values(values: Mapping[str, Any]) -> None:
         # The names are a sender's too: a few, cut short.
         shown = tuple(key[:32] for key in invalid[:3])
         raise SchemaError(
-            f"a header must describe a possible mechanism, but {', '.join(shown)} cannot be",
+            f"a header must describe a possible mechanism, got invalid {', '.join(shown)}",
             code="header_field_out_of_range",
             fields=shown,
         )

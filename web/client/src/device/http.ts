@@ -43,7 +43,7 @@ export async function get(url: string, most: number): Promise<Uint8Array> {
   }
   if (!reply.isWhole) {
     throw new TaskRefused(
-      `a file of a task must have at most ${most} bytes, and one has more`,
+      `a file of a task must have at most ${most} bytes, and one is larger`,
       { code: "task_file_too_large", limit: most },
     );
   }

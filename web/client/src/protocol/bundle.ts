@@ -125,7 +125,7 @@ async function oracleOf(
   if (content === undefined) throw missing("zones");
   const { zones, rule, sha256 } = await parseZones(content, locations);
   if (rule !== task.facts.zones) {
-    throw new TaskRefused("zones must be made by the rule in the task", {
+    throw new TaskRefused("zones must follow the rule in the task, and follow another", {
       code: "zones_rule_mismatch",
     });
   }

@@ -57,7 +57,7 @@ export function parseCanonical(content: Uint8Array, what: string, most: number):
   const value = parseObject(content, what, most);
   if (!sameBytes(canonicalBytes(value), content)) {
     throw new SchemaError(
-      `${what} must be canonical JSON (keys sorted, no spaces), and is written otherwise`,
+      `${what} must be canonical JSON (sorted keys, no spaces), and is not`,
       { code: "json_not_canonical" },
     );
   }
@@ -76,7 +76,7 @@ export function parseObject(content: Uint8Array, what: string, most: number): Js
   const value = new Reader(utf8(content, what, "not_json_object")).document();
   if (typeof value !== "object" || Array.isArray(value)) {
     throw new SchemaError(
-      `${what} must be a JSON object without fractions or repeated names, and is not`,
+      `${what} must be a JSON object with distinct names and without fractions, and is not`,
       { code: "not_json_object" },
     );
   }
@@ -198,16 +198,19 @@ function checkedText(text: string): string {
 
 function checkDepth(depth: number): void {
   if (depth < 0) {
-    throw new SchemaError(`values must be nested at most ${DEPTH_MAX} deep, and are deeper`, {
-      code: "json_too_deep",
-      limit: DEPTH_MAX,
-    });
+    throw new SchemaError(
+      `values must be nested at most ${DEPTH_MAX} levels deep, and are deeper`,
+      {
+        code: "json_too_deep",
+        limit: DEPTH_MAX,
+      },
+    );
   }
 }
 
 function malformed(): SchemaError {
   return new SchemaError(
-    "the text must be JSON without fractions or repeated names, and is not",
+    "the text must be JSON with distinct names and without fractions, and is not",
     {
       code: "not_json_object",
     },

@@ -131,7 +131,7 @@ function checkedCodewords(codewords: Json): number[][] {
   }
   if (!rows.every(fits)) {
     throw new TaskRefused(
-      "codewords must be lists of the same length of indices of locations, and some are not",
+      "codewords must be lists of location indices, all of the same length, and some are not",
       { code: "codebook_malformed", limit: LENGTH_MAX },
     );
   }
@@ -154,7 +154,7 @@ export async function parseZones(
   }
   const hasNames = Array.isArray(names) && names.every((name) => typeof name === "string");
   if (typeof rule !== "string" || !hasNames || !Array.isArray(of) || !of.every(isIndex)) {
-    throw new TaskRefused("zones must have names, and a number for each location", {
+    throw new TaskRefused("zones must have names, and an index for each location", {
       code: "zones_malformed",
     });
   }
