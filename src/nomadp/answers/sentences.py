@@ -127,7 +127,7 @@ def filter_text(table: "Estimate", scene: "Scene | None") -> str:
     elif "drawn_share" in count:
         sentences += _drawn_flows(count)
     if "when" in table.columns:
-        sentences.append("All times of day combined; the file has a row for each.")
+        sentences.append("All times of day combined; the file lists them separately.")
     return " ".join([*sentences, *_cell_names(table)])
 
 

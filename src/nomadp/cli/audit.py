@@ -77,8 +77,8 @@ def audit(**options: Any) -> Result:
 
     Code paths that perturb many trajectories at once are sampled and tested against the exact
     law at every length. Paths that must return the same reports as the reference program are
-    compared with it over random sets and lengths. The verdict states the share of leaked
-    reports and the loss that could go undetected, and the paths that were not tested.
+    compared with it over random sets and lengths. The output ends with the largest leak and
+    the largest loss that could have gone undetected, and the paths that were not tested.
 
     Variants that are known to be broken are audited too, and each must be detected. Exits with
     1 if a claim does not hold.
