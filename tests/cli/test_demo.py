@@ -37,7 +37,9 @@ def requested(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         findings = (
             Finding("frequency oracle", "destinations", "a is the most common destination."),
             Finding("frequency oracle", "origin-destination flows", "Most trips go to b."),
-            Finding("ATLAS, from whole trajectories", "origin-destination flows", "Most go to c."),
+            Finding(
+                "ATLAS, from whole trajectories", "origin-destination flows", "Most go to c."
+            ),
         )
         yield nomadp.demo.collection.Collection(running, 600, findings, calls["has_pages"])
         calls["ended"] = True

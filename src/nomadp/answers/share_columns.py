@@ -104,6 +104,6 @@ def reason_without_intervals(bootstrap: BootstrapFit) -> str | None:
         return None
     codewords = f"{size} codeword{'' if size == 1 else 's'}"
     return (
-        f"the codebook has {codewords}; with fewer than {MIN_CODEWORDS}, 90 % intervals contained "
-        "only 62 to 83 of 100 true flows of real trips"
+        f"the codebook has {codewords}; with fewer than {MIN_CODEWORDS}, 90 % intervals "
+        "contained only 62 to 83 of 100 true flows of real trips"
     )

@@ -81,7 +81,7 @@ MIN_FOR_PROCESSES = 2_000
 @click.option(
     "--transcript",
     is_flag=True,
-    help="tp, atp: also write the transcript (every released value), which decode needs; slower.",
+    help="tp, atp: also write transcripts (every released value), which decode needs; slower.",
 )
 @length_option
 @click.option("--single-points", is_flag=True, help="Accept trajectories with only one point.")

@@ -63,8 +63,8 @@ def read_zones(
     """Read the polygons of a GeoJSON file as zones.
 
     Each zone is named by the property ``name``, by default `name` or `id`. Features of the same
-    name are one zone. Features that are not polygons are ignored. Instead of a path you can pass
-    a frame of GeoPandas.
+    name are one zone. Features that are not polygons are ignored. Instead of a path you can
+    pass a frame of GeoPandas.
     """
     polygons, names = read_polygons(path, name)
     zones = polygon_zones(locations, polygons, names)

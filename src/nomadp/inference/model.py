@@ -223,7 +223,9 @@ def _read_bootstrap(
     groups = tuple(groups_from(mechanism, counts))
     scores, resampled = arrays["scores"].astype(float), arrays["again"].astype(float)
     if scores.shape != (len(facts["priors"]), len(features)):
-        raise InvalidArgument("a prior must have a score for each feature", code="array_sizes_differ")
+        raise InvalidArgument(
+            "a prior must have a score for each feature", code="array_sizes_differ"
+        )
     prior, baseline_prior, *priors = (
         Prior(features, row, tuple(fit["history"]), fit["settled"], fit["spread"])
         for row, fit in zip(scores, facts["priors"], strict=True)
@@ -232,7 +234,9 @@ def _read_bootstrap(
     resamples = []
     for row, sample_prior in zip(resampled, priors, strict=True):
         if len(row) != sizes[-1]:
-            raise InvalidArgument("a resample must have a count for each report", code="array_sizes_differ")
+            raise InvalidArgument(
+                "a resample must have a count for each report", code="array_sizes_differ"
+            )
         parts = zip(groups, np.split(row, sizes[:-1]), strict=True)
         sample = tuple(Group(group.evidence, counts) for group, counts in parts)
         resamples.append((sample, sample_prior))

@@ -165,7 +165,8 @@ def parse_zones(content: bytes, locations: LocationSet) -> Zones:
     names, of, rule = members["names"], members["of"], members["rule"]
     if members["format"] != ZONES_FORMAT or members["locations_sha256"] != locations.sha256:
         raise TaskRefused(
-            f"zones must have the format {ZONES_FORMAT!r} and be for the locations of their task",
+            f"zones must have the format {ZONES_FORMAT!r} and be for the locations of their "
+            "task",
             code="zones_mismatch",
             format=ZONES_FORMAT,
         )
