@@ -21,7 +21,8 @@ __all__ = ["PublishedAnchoredPivotSampling", "PublishedPivotSampling", "WithTheT
 _WARNING = (
     "as published, the true location can always be reported, even if the reported region "
     "excludes it: the exact loss of the full transcript is infinite at any epsilon, and that "
-    'of the final output exceeds 3.5 at epsilon 1 ("nomadp audit --variant {name}" measures both)'
+    'of the final output exceeds 3.5 at epsilon 1 ("nomadp audit --variant {name}" measures '
+    "both)"
 )
 
 
