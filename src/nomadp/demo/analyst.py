@@ -48,7 +48,7 @@ class Analyst(NamedTuple):
             )
             if status != 201:
                 raise AnswerMissing(
-                    f"the collector must accept the query, and replied with status {status}",
+                    f"the collector must accept the query, but replied with status {status}",
                     code="query_refused",
                     status=status,
                 )
@@ -66,7 +66,7 @@ class Analyst(NamedTuple):
                 return result
             if status != 202:
                 raise AnswerMissing(
-                    f"the collector must answer {job.query['kind']}, and replied "
+                    f"the collector must answer {job.query['kind']}, but replied "
                     f"{reply.get('status', status)}",
                     code="query_unanswered",
                     status=status,

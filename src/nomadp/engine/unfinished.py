@@ -101,7 +101,7 @@ class Unfinished:
             manifest = None
         if not isinstance(manifest, dict) or not {*PINNED, "survey"} <= set(manifest):
             raise SchemaError(
-                f"{self._manifest} must describe this job, and is damaged; remove "
+                f"{self._manifest} must describe this job, but is damaged; remove "
                 f"{self.folder} to start again",
                 code="manifest_damaged",
             )
@@ -193,7 +193,7 @@ class Unfinished:
 
     def _damaged(self, k: int) -> SchemaError:
         return SchemaError(
-            f"{self._part(k)} must hold the reports of its part, and is damaged or of another "
+            f"{self._part(k)} must hold the reports of its part, but is damaged or of another "
             "job; remove it and run the same command again, which draws the same reports",
             code="part_damaged",
             part=k,
@@ -211,7 +211,7 @@ class Unfinished:
     def _lock_private(self) -> None:
         if self.folder.is_symlink() or not is_owner_only(self.folder):
             raise SchemaError(
-                f"{self.folder} must be a folder that only its owner may open, and is not; "
+                f"{self.folder} must be a folder that only its owner may open, but is not; "
                 "remove it, or name another --out",
                 code="folder_not_private",
             )

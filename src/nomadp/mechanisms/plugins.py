@@ -42,14 +42,14 @@ def load_plugins(taken: Container[str]) -> Plugins:
         who = f"the mechanism {entry.name!r} of the package {_package(entry)}"
         if entry.name in taken:
             plugins.problems[entry.name] = DomainError(
-                f"{who} must have a unique name, and this one is taken; it is ignored",
+                f"{who} must have a unique name, but this one is taken; it is ignored",
                 code="mechanism_name_taken",
                 mechanism=entry.name,
                 package=_package(entry),
             )
         elif offers[entry.name] > 1:
             plugins.problems[entry.name] = DomainError(
-                f"{who} must have a unique name, and {offers[entry.name]} packages offer "
+                f"{who} must have a unique name, but {offers[entry.name]} packages offer "
                 "it; uninstall all but one",
                 code="mechanism_offered_twice",
                 mechanism=entry.name,

@@ -187,7 +187,7 @@ class Header:
         if differs:
             claims = (f"{key}={claimed.get(key)} and not {actual.get(key)}" for key in differs)
             raise DomainError(
-                "reports must be decoded with the mechanism that made them, and their header "
+                "reports must be decoded with the mechanism that made them, but their header "
                 f"says {'; '.join(claims)}",
                 code="reports_of_another_mechanism",
                 differs=tuple(differs),
@@ -257,7 +257,7 @@ def parse_metadata(content: bytes) -> dict[str, Any]:
         metadata = None
     if not isinstance(metadata, dict):
         raise SchemaError(
-            "the metadata of reports must be a readable JSON object, and is not",
+            "the metadata of reports must be a readable JSON object, but is not",
             code="metadata_unreadable",
         )
     return metadata
@@ -291,7 +291,7 @@ def _typed(name: str, value: Any, kind: type) -> Any:
         expected = {str: f"text of up to {TEXT_MAX} characters", int: "a whole number"}
         expected |= {bool: "true or false", dict: "an object"}
         raise SchemaError(
-            f"{name} of a header must be {expected[kind]}, and is not",
+            f"{name} of a header must be {expected[kind]}, but is not",
             code="header_field_wrong_type",
             field=name,
         )

@@ -49,7 +49,7 @@ export function parseAddress(text: string): Address {
   if (!PATH.test(url.pathname)) {
     throw new TaskRefused(
       "the path of a collector's address must consist of letters, digits and ._~- between " +
-        "slashes, and does not",
+        "slashes, but does not",
       { code: "address_path_malformed" },
     );
   }

@@ -182,7 +182,7 @@ function refused(text: string, needs: string): LedgerRefused {
 function inUse(error: DOMException): LedgerRefused {
   if (error.name !== "TimeoutError") return unwritable(error);
   return new LedgerRefused(
-    `the ledger must be free for writing, and another tab locked it for ${LOCK_WAIT_MS / 1000} s; ` +
+    `the ledger must be free for writing, but another tab locked it for ${LOCK_WAIT_MS / 1000} s; ` +
       "close that tab or try again later",
     { code: "ledger_in_use" },
   );
@@ -191,7 +191,7 @@ function inUse(error: DOMException): LedgerRefused {
 function unwritable(error: unknown): LedgerRefused {
   const name = error instanceof Error ? error.name : "no reason";
   return new LedgerRefused(
-    `the ledger must be readable and writable, and is not (${name}); nothing is perturbed or ` +
+    `the ledger must be readable and writable, but is not (${name}); nothing is perturbed or ` +
       "sent without it",
     { code: "ledger_unusable", reason: name },
   );

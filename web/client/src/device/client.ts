@@ -204,7 +204,7 @@ function currentTime(task: Task, moment: number): number {
     const isOver = time >= task.facts.end;
     const problem = isOver ? "has ended" : "has not started";
     throw new ReportRefused(
-      `a task must be running, and this one ${problem} by this device's clock`,
+      `a task must be running, but this one ${problem} by this device's clock`,
       { code: isOver ? "task_expired" : "task_not_started" },
     );
   }
@@ -243,7 +243,7 @@ async function checkOpen(fetched: FetchedBundle, { now, queue }: ReportOptions):
   const isAtOnce = !queue && (now === true || fetched.bundle.task.facts.sendWithin === 0);
   if (isAtOnce && (await isClosed(fetched))) {
     throw new ReportRefused(
-      "a task must be open to accept reports, and its collector has closed this one; no budget " +
+      "a task must be open to accept reports, but its collector has closed this one; no budget " +
         "was used, and nothing was sent",
       { code: "task_closed" },
     );

@@ -128,7 +128,7 @@ export class Ledger {
       const row = state.charges.find((charge) => charge.reportId === reportId);
       if (row?.state !== "charged" || row.body !== null) {
         throw new LedgerRefused(
-          "a charge must have only one report, and this one already has one",
+          "a charge must have only one report, but this one already has one",
           {
             code: "charge_already_used",
           },
@@ -294,7 +294,7 @@ function checked({ about, charges }: LedgerState): { token: string } {
   });
   if (about.format !== FORMAT || !isReportId(about.token) || !isIntact) {
     throw new LedgerRefused(
-      "the ledger must be intact, and is damaged; nothing is reported without it",
+      "the ledger must be intact, but is damaged; nothing is reported without it",
       { code: "ledger_damaged" },
     );
   }
@@ -314,7 +314,7 @@ function receipt(row: ChargeRow): Receipt {
 
 function gone(code: string): LedgerRefused {
   return new LedgerRefused(
-    "the ledger of this device must be the one that was created here, and is missing or another; " +
+    "the ledger of this device must be the one that was created here, but is missing or another; " +
       "nothing is reported, because the used budget is unknown",
     { code },
   );

@@ -117,7 +117,7 @@ function checkedMechanism(members: JsonObject): { name: TaskMechanism; params: J
     );
   }
   if ("delete_counts" in members && members["delete_counts"] !== true) {
-    throw new TaskRefused("delete_counts must be true or absent, and is not", {
+    throw new TaskRefused("delete_counts must be true or absent, but is not", {
       code: "delete_counts_not_true",
     });
   }
@@ -146,7 +146,7 @@ function checkedMechanism(members: JsonObject): { name: TaskMechanism; params: J
 function checkTexts(members: JsonObject, domain: string): void {
   for (const name of [...TEXTS, domain]) {
     if (typeof members[name] !== "string")
-      throw new TaskRefused(`${name} must be a string, and is not`, {
+      throw new TaskRefused(`${name} must be a string, but is not`, {
         code: "field_not_text",
         field: name,
       });
@@ -166,12 +166,12 @@ function checkTexts(members: JsonObject, domain: string): void {
   if (
     ![members["locations_sha256"], members[domain]].every((hash) => HASH.test(hash as string))
   ) {
-    throw new TaskRefused("hashes must have 64 hexadecimal digits, and one does not", {
+    throw new TaskRefused("hashes must have 64 hexadecimal digits, but one does not", {
       code: "hash_malformed",
     });
   }
   if (!isReportId(members["salt"])) {
-    throw new TaskRefused("salt must be 22 characters (16 bytes in base64url), and is not", {
+    throw new TaskRefused("salt must be 22 characters (16 bytes in base64url), but is not", {
       code: "salt_malformed",
     });
   }
@@ -190,7 +190,7 @@ function checkedParams(
     "zones" in params === isOracle;
   if (!fits) {
     throw new TaskRefused(
-      `params must be strings named ${known.join(" and ") || "nothing"}, and are not`,
+      `params must be strings named ${known.join(" and ") || "nothing"}, but are not`,
       { code: "params_malformed" },
     );
   }
@@ -199,13 +199,13 @@ function checkedParams(
   const isPolygons = zones.startsWith("polygons:");
   if (!RULE.test(zones) || (isPolygons && zones !== `polygons:${domainSha256}`)) {
     throw new TaskRefused(
-      "zones must be grid:N, h3:R, or polygons: and the hash of the zones, and are not",
+      "zones must be grid:N, h3:R, or polygons: and the hash of the zones, but are not",
       { code: "zones_rule_malformed" },
     );
   }
   if (when !== null && !Object.hasOwn(WHEN, when)) {
     throw new TaskRefused(
-      `when must be ${Object.keys(WHEN).join(" or ")}, or absent, and is not`,
+      `when must be ${Object.keys(WHEN).join(" or ")}, or absent, but is not`,
       {
         code: "when_unknown",
       },
@@ -217,7 +217,7 @@ function checkedParams(
 function checkedBudget(members: JsonObject): Fraction {
   const epsilon = asEpsilon(members["epsilon"] as string);
   if (String(epsilon) !== members["epsilon"]) {
-    throw new TaskRefused(`epsilon must be written as ${epsilon}, and is not`, {
+    throw new TaskRefused(`epsilon must be written as ${epsilon}, but is not`, {
       code: "epsilon_not_canonical",
     });
   }
@@ -264,7 +264,7 @@ function checkTimes(members: Record<string, Json>): void {
   if (isTooLong || duration > retention) {
     throw new TaskRefused(
       isTooLong
-        ? "retention must be at most five years, and is longer"
+        ? "retention must be at most five years, but is longer"
         : `retention must be at least as long as the task, got ${retention} for a task of ` +
             `${duration}; lengthen retention or end sooner`,
       {

@@ -43,7 +43,7 @@ export class ValueCode {
       return new ValueCode(mechanism, 1, mechanism.channel(length).size, false, null);
     }
     throw new ReportRefused(
-      "reports to send must be of atlas or of a frequency oracle, and are not",
+      "reports to send must be of atlas or of a frequency oracle, but are not",
       {
         code: "reports_not_sendable",
         mechanism: mechanism.name,
@@ -128,7 +128,7 @@ function widthOf(size: number): number {
 
 function refused(): ReportRefused {
   return new ReportRefused(
-    "a value must be a possible report of the task's mechanism, in canonical form, and is not",
+    "a value must be a possible report of the task's mechanism, in canonical form, but is not",
     { code: "report_value_malformed" },
   );
 }
