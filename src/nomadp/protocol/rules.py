@@ -171,8 +171,8 @@ def _check_params(task: Parameters) -> None:
         or not all(isinstance(value, str) for value in params.values())
     ):
         raise TaskRefused(
-            "params must be empty for atlas, and have the string zones and optionally the string "
-            f"when for a frequency oracle, but those of {task.mechanism} do not",
+            "params must be empty for atlas, and have the string zones and optionally the "
+            f"string when for a frequency oracle, but those of {task.mechanism} do not",
             code="params_malformed",
             mechanism=task.mechanism,
         )
