@@ -110,8 +110,11 @@ def page() -> str:
     rows += ["| " + " | ".join(row) + " |\n" for row in classes()]
     listed = ["| code | message |\n| --- | --- |\n"]
     seen = set()
+    worded = {error.code for error in catalogue() if error.message != "{...}"}
     for error in catalogue():
         message = error.message.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+        if message == "{...}" and error.code in worded:
+            continue  # a message from a variable: another row of the code has its words
         if (error.code, message) not in seen:
             seen.add((error.code, message))
             listed.append(f"| `{error.code}` | {message} |\n")
