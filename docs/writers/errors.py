@@ -24,7 +24,7 @@ the requirement, the value it got and what to do, and never contains a private l
 A command prints the code in brackets after the message, and with `--json` as `error.code`:
 
 ```text
-nomadp: epsilon must be a number above 0 and at most 20, got 100 [epsilon_out_of_range]
+nomadp: epsilon must be a number above 0 and at most 20, got epsilon=100 [epsilon_out_of_range]
 ```
 
 In a message below, `{...}` stands for a value. An error without a code of its own has the code
