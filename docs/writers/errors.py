@@ -24,7 +24,7 @@ the requirement, the value it got and what to do, and never contains a private l
 A command prints the code in brackets after the message, and with `--json` as `error.code`:
 
 ```text
-nomadp: epsilon must be a number above 0 and at most 20, got 100 [epsilon_out_of_range]
+nomadp: epsilon must be a number above 0 and at most 20, got epsilon=100 [epsilon_out_of_range]
 ```
 
 In a message below, `{...}` stands for a value. An error without a code of its own has the code
@@ -110,8 +110,11 @@ def page() -> str:
     rows += ["| " + " | ".join(row) + " |\n" for row in classes()]
     listed = ["| code | message |\n| --- | --- |\n"]
     seen = set()
+    worded = {error.code for error in catalogue() if error.message != "{...}"}
     for error in catalogue():
         message = error.message.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+        if message == "{...}" and error.code in worded:
+            continue  # a message from a variable: another row of the code has its words
         if (error.code, message) not in seen:
             seen.add((error.code, message))
             listed.append(f"| `{error.code}` | {message} |\n")

@@ -37,7 +37,7 @@ VARIABLES = {
     ),
     "NOMADP_KEEP_FREE_MIB": (
         "collector",
-        "MiB of disk space to keep free (default: 256). Below, reports are refused (507).",
+        "MiB of disk space to keep free (default: 256). With less, reports are refused (507).",
     ),
     "NOMADP_DATA": (
         "experiments",

@@ -35,9 +35,11 @@ def requested(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         with stage("devices report", 2) as advance:
             advance(2)
         findings = (
-            Finding("frequency oracle", "where trips end", "The most is at a."),
-            Finding("frequency oracle", "from where to where", "Most go to b."),
-            Finding("by ATLAS", "from where to where", "Most go to c."),
+            Finding("frequency oracle", "destinations", "a is the most common destination."),
+            Finding("frequency oracle", "origin-destination flows", "Most trips go to b."),
+            Finding(
+                "ATLAS, from whole trajectories", "origin-destination flows", "Most go to c."
+            ),
         )
         yield nomadp.demo.collection.Collection(running, 600, findings, calls["has_pages"])
         calls["ended"] = True
@@ -67,8 +69,8 @@ def test_for_scripts_it_ends_by_itself_and_prints_json(
     content = as_json(result)
     assert content.pop("answers")[1] == {
         "task": "frequency oracle",
-        "title": "from where to where",
-        "summary": "Most go to b.",
+        "title": "origin-destination flows",
+        "summary": "Most trips go to b.",
     }
     assert content == {
         "dashboard": f"{ADDRESS}/",

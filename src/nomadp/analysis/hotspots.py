@@ -242,7 +242,7 @@ def _pair_distances(locations: LocationSet) -> tuple[Floats, Floats]:
 def _check_moving(trajectories: Sequences) -> None:
     if not (trajectories.lengths > 1).any():
         raise DomainError(
-            "trips and steps need a trajectory of at least 2 points, and every one of "
-            f"{len(trajectories)} has 1",
+            "trips and steps need a trajectory of at least 2 points, but each of "
+            f"the {len(trajectories)} has 1",
             code="trajectories_of_one_point",
         )

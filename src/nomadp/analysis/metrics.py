@@ -190,7 +190,7 @@ def matched_by_tid(true: TrajectorySet, reported: Sequences) -> Sequences:
     extra = len(reported) - (len(true) - missing)
     if missing or extra:
         raise DomainError(
-            "reports must have the tids of the trajectories, and "
+            "reports must have the tids of the trajectories, but "
             f"{missing} of {len(true)} trajectories have no report and {extra} reports have no "
             "trajectory; reports with random ids cannot be compared, perturb with --keep-tids",
             code="tids_differ",
@@ -250,7 +250,7 @@ def check_same_shape(true: TrajectorySet, reported: Sequences) -> None:
         )
     if isinstance(reported, AnyReports) and not reported.header.linked:
         raise DomainError(
-            "reports must be in the order of the trajectories, and these have random ids; for "
+            "reports must be in the order of the trajectories, but these have random ids; for "
             "experiments, perturb with keep_tids=True",
             code="random_ids",
         )
@@ -270,7 +270,7 @@ def check_same_shape(true: TrajectorySet, reported: Sequences) -> None:
     different = int((true.lengths != reported.lengths).sum())
     if different:
         raise DomainError(
-            "a report must have as many points as its trajectory, and "
+            "a report must have as many points as its trajectory, but "
             f"{different} of {len(true)} do not; were they made from these trajectories?",
             code="lengths_differ",
             different=different,

@@ -118,7 +118,7 @@ class Goal:
             )
         if (self.percent is None) != (self.within_km is None):
             raise InvalidArgument(
-                "a percentage of points must come with the radius that holds them",
+                "a percentage of points needs a radius, and a radius needs a percentage",
                 code="goal_without_radius",
             )
 

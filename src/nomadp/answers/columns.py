@@ -43,7 +43,7 @@ def frozen_columns(columns: Mapping[str, Any]) -> Mapping[str, Column]:
     if len(lengths) > 1:
         listed = ", ".join(f"{name} {len(column)}" for name, column in copies.items())
         raise SchemaError(
-            f"the columns of a table must be of one length, got {listed}",
+            f"the columns of a table must have the same length, got {listed}",
             code="columns_of_unequal_length",
         )
     return MappingProxyType(copies)

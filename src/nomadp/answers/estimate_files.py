@@ -189,7 +189,7 @@ def _read_geojson(path: Path, like: "Estimate | None") -> EstimateParts:
     features = content.get("features")
     if not isinstance(features, list) or not all(isinstance(one, dict) for one in features):
         raise SchemaError(
-            f"{path} must have a list of features, and has none", code="no_feature_list"
+            f"{path} must have a list of features, but has none", code="no_feature_list"
         )
     rows = [feature.get("properties") or {} for feature in features]
     columns = {
@@ -214,7 +214,7 @@ def _read_csv(path: Path, kinds: Any) -> dict[str, Any]:
     if any(name not in header for name in kinds) or any(len(r) != len(header) for r in rows):
         raise SchemaError(
             f"{path} must be well-formed CSV in UTF-8 with the columns {','.join(kinds)} that "
-            "its description names, and is not",
+            "its description names, but is not",
             code="malformed_table",
         )
     position = {name: header.index(name) for name in kinds}

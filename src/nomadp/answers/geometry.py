@@ -137,7 +137,7 @@ def from_wkb(value: bytes) -> Geometry | None:
     except (struct.error, ValueError, KeyError, IndexError):
         pass
     raise SchemaError(
-        "a geometry must be well-known binary (WKB) without heights, and is not", code="not_wkb"
+        "a geometry must be well-known binary (WKB) without heights, but is not", code="not_wkb"
     )
 
 

@@ -112,8 +112,8 @@ def _lead(tables: "list[Estimate]") -> str:
     )
     epsilon = f" at ε\u00a0=\u00a0{about['epsilon']}" if "epsilon" in about else ""
     return (
-        f"{kinds.capitalize()}, estimated from {reports}{epsilon}. The less certain a share "
-        "is, the fewer shades show it."
+        f"{kinds.capitalize()}, estimated from {reports}{epsilon}. Less certain shares are "
+        "drawn in fewer shades."
     )
 
 

@@ -129,7 +129,7 @@ def check_untrusted_query(mechanism: Mechanism, query: Mapping[str, Any]) -> Non
             parse_start_time(options["start"])
         except DomainError as refusal:
             raise SchemaError(
-                f"of a query, {refusal}", code="invalid_query_option", option="start"
+                f"in a query, {refusal}", code="invalid_query_option", option="start"
             ) from None
     kind, areas = options["kind"], options.get("areas")
     if areas is None or is_rule(areas) or (areas == LOCATIONS and kind == "hotspots"):

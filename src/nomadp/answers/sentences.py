@@ -127,7 +127,7 @@ def filter_text(table: "Estimate", scene: "Scene | None") -> str:
     elif "drawn_share" in count:
         sentences += _drawn_flows(count)
     if "when" in table.columns:
-        sentences.append("All times of day combined; the file has each time of day.")
+        sentences.append("All times of day combined; the file lists them separately.")
     return " ".join([*sentences, *_cell_names(table)])
 
 
@@ -262,7 +262,7 @@ def _interval(table: "Estimate") -> Fact:
     about = table.about
     if about.get("no_intervals"):
         reason = about["no_intervals"]
-        return "No intervals", f"{reason}; so no row is called significant either"
+        return "No intervals", f"{reason}; so significance is not reported either"
     if "level" not in about:
         return None
     if table.kind == "trajectories":
@@ -308,5 +308,5 @@ def _min_batch_size(about: Mapping[str, Any]) -> Fact:
         return "Minimum batch size", "1 report"
     return (
         "Minimum batch size",
-        f"{least:,} reports; below that a query only says how many are missing",
+        f"{least:,} reports; with fewer, a query returns only how many more are needed",
     )

@@ -213,8 +213,8 @@ def measure_loss(mechanism: Mechanism, length: int) -> Measurement:
     hours = mechanism.inputs(1).shape[1] // size  # the distinct hours of a timed query, or 1
     if length < 1 or hours * size**length > INPUTS_MAX:
         raise DomainError(
-            f"an exact audit must have from 1 to {INPUTS_MAX} trajectories to walk, got {size} "
-            f"locations and length={length}; measure it on fewer locations",
+            f"an exact audit must have from 1 to {INPUTS_MAX} trajectories to enumerate, got "
+            f"{size} locations and length={length}; measure it on fewer locations",
             code="audit_too_large",
             locations=size,
             length=length,

@@ -77,8 +77,8 @@ def audit(**options: Any) -> Result:
 
     Code paths that perturb many trajectories at once are sampled and tested against the exact
     law at every length. Paths that must return the same reports as the reference program are
-    compared with it over random sets and lengths. The verdict states the share of leaked
-    reports and the loss that could go undetected, and the paths that were not tested.
+    compared with it over random sets and lengths. The output ends with the largest leak and
+    the largest loss that could have gone undetected, and the paths that were not tested.
 
     Variants that are known to be broken are audited too, and each must be detected. Exits with
     1 if a claim does not hold.
@@ -173,10 +173,10 @@ def _loss_verdict(row: dict[str, Any]) -> str:
 
 def _test_verdict(row: dict[str, Any]) -> str:
     if "epsilon" not in row and "law" not in row:
-        return str(row["seen"])
+        return "enumerated" if row["seen"] == "walked" else str(row["seen"])
     if "differing" in row:
         return "equals the reference" if row["ok"] else f"{row['differing']} DIFFER"
-    return "fits" if row["ok"] else "DOES NOT FIT"
+    return "consistent" if row["ok"] else "INCONSISTENT"
 
 
 def _full_size_verdict(row: dict[str, Any]) -> str:
@@ -193,7 +193,7 @@ VERDICT = {"verdict": "verdict"}
 SECTIONS: dict[str, tuple[str, dict[str, str], Callable[[dict[str, Any]], str]]] = {
     "mechanisms": (
         "Exact privacy loss (largest over all maps)",
-        {**CLAIM, "spent": "spent", **LOSSES, **VERDICT},
+        {**CLAIM, "budget used": "spent", **LOSSES, **VERDICT},
         _loss_verdict,
     ),
     "steps": (

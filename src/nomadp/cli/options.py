@@ -188,7 +188,7 @@ PARAMETERS = {
     "groups": Parameter(Whole(2, 2**20), "G", "l-srr: number of groups of locations."),
     "grid": Parameter(Whole(1, 6), "G", "ngram: rows and columns of the grid of regions."),
     "max_step_km": Parameter(kilometres, "D", "ngram: public bound on the length of a step."),
-    "delta": Parameter(None, "D", "cgm: probability that the guarantee fails."),
+    "delta": Parameter(None, "D", "cgm: delta of its (epsilon, delta) guarantee."),
     "step_bound": Parameter(
         finite, "C", "cgm: longest step, as a fraction of the width of the location set."
     ),

@@ -88,6 +88,6 @@ def _compute(plan: "Paper", jobs: int) -> None:
             plan.compute(todo, jobs=jobs, progress=bar.advance)
         except Stopped as stopped:
             stopped.add_note(
-                f"finished results are kept in {plan.out}; the same command resumes there"
+                f"finished results are kept in {plan.out}; run the same command to resume"
             )
             raise

@@ -81,7 +81,7 @@ MIN_FOR_PROCESSES = 2_000
 @click.option(
     "--transcript",
     is_flag=True,
-    help="tp, atp: also write everything that is released, as decode needs it; slower.",
+    help="tp, atp: also write transcripts (every released value), which decode needs; slower.",
 )
 @length_option
 @click.option("--single-points", is_flag=True, help="Accept trajectories with only one point.")
@@ -103,8 +103,8 @@ def perturb(**options: Any) -> Result:
 
     A Parquet file with one row per trajectory (tid, and the list location_ids) is perturbed in
     pieces into a Parquet file with the same layout. If the run is interrupted, OUT.partial
-    keeps the finished pieces and the secret key, and the same command resumes. Whoever has the
-    key can repeat the draws, so it is deleted at the end; you must delete a --key-file
+    keeps the finished pieces and the secret key, and the same command resumes. Anyone who has
+    the key can repeat the draws, so it is deleted at the end; you must delete a --key-file
     yourself.
 
     With --engine spark, the input has this layout and is a file or a folder, and OUT is a

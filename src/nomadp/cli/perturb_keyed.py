@@ -62,7 +62,7 @@ def _run(running: Running, jobs: int) -> None:
             bar.advance(running.rows_done)
             running.run(jobs=jobs, progress=bar.advance)
     except BaseException as error:
-        note = f"finished pieces are kept in {folder}; the same command resumes there"
+        note = f"finished pieces are kept in {folder}; run the same command to resume"
         if isinstance(error, Exception):
             say(f"nomadp: {note}", err=True)
         else:

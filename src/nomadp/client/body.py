@@ -23,8 +23,8 @@ def upload_body(
         raise
     except Exception:
         failure = ReportRefused(
-            "a report must be drawn without a failure, and one occurred; its text is withheld "
-            "because it may be private; nothing was sent, and the charge remains",
+            "the report could not be drawn; the reason is withheld because it may be private; "
+            "nothing was sent, and the budget stays used",
             code="report_failed",
         )
     if failure is not None:  # raised here, so that its context does not hold private data

@@ -234,7 +234,7 @@ class Client:
         address = self._ledger.address(task.id)
         if address is not None and is_closed(Address.parse(address), task.id):
             raise ReportRefused(
-                "a task must be open to accept reports, and its collector has closed this one; "
+                "a task must be open to accept reports, but its collector has closed this one; "
                 "no budget was used, and nothing was sent",
                 code="task_closed",
             )
@@ -259,7 +259,7 @@ def _check_size(bundle: TaskBundle) -> None:
     """Refuse a task whose reports would be too large to send, before anything is charged."""
     if bundle.code.characters > UPLOAD_BYTES_MAX - _AROUND_VALUE:
         raise TaskRefused(
-            f"a report must fit into an upload of {UPLOAD_BYTES_MAX} bytes, and reports of "
+            f"a report must fit into an upload of {UPLOAD_BYTES_MAX} bytes, but reports of "
             "this task do not; the task needs larger zones",
             code="report_too_large",
             limit=UPLOAD_BYTES_MAX,
@@ -270,13 +270,12 @@ def _current(task: Task, moment: float) -> int:
     epoch = task.epoch(moment)
     if epoch < task.start:
         raise ReportRefused(
-            "a task must have started before it accepts reports, and this one has not by this "
-            "device's clock",
+            "a task must be running, but this one has not started by this device's clock",
             code="task_not_started",
         )
     if epoch >= task.end:
         raise ReportRefused(
-            "a task must not have ended, and this one has by this device's clock",
+            "a task must be running, but this one has ended by this device's clock",
             code="task_expired",
         )
     return epoch

@@ -40,7 +40,7 @@ def get(address: Address, path: str, most: int) -> bytes:
         reply = _request(address, ("GET", path, None, None), most)
     except (OSError, http.client.HTTPException) as error:
         raise UploadFailed(
-            f"{address} must be reachable to join its task, and is not "
+            f"{address} must be reachable to join its task, but is not "
             f"({type(error).__name__}); try again later, or join from a folder",
             code="collector_unreachable",
             reason=type(error).__name__,
@@ -54,7 +54,7 @@ def get(address: Address, path: str, most: int) -> bytes:
         )
     if not reply.is_whole:
         raise TaskRefused(
-            f"a file of a task must have at most {most} bytes, and one is larger",
+            f"a file of a task must have at most {most} bytes, but one is larger",
             code="task_file_too_large",
             limit=most,
         )

@@ -112,8 +112,8 @@ class Ledger:
         if n_reports + count > task.reports_per_contributor:
             most = task.reports_per_contributor
             raise LedgerRefused(
-                f"a device must report at most {_times(most)} to this task, got {count} more "
-                f"after {n_reports}, which includes lost reports",
+                f"a device must report to this task at most {_times(most)}; it has reported "
+                f"{_times(n_reports)}, including lost reports, and this would add {count}",
                 code="reports_exhausted",
                 limit=most,
                 reports=n_reports,
@@ -122,8 +122,8 @@ class Ledger:
         lifetime, more = self._file.lifetime, task.epsilon * count
         if used + more > lifetime:
             raise LedgerRefused(
-                f"a device must use at most epsilon {lifetime} in its lifetime, got {more} "
-                f"more after {used}; the budget is never renewed",
+                f"a device must use at most epsilon {lifetime} in its lifetime; it has used "
+                f"{used}, and this would use {more} more; the budget is never renewed",
                 code="budget_exhausted",
                 lifetime=lifetime,
                 used=used,

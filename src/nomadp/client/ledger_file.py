@@ -105,7 +105,7 @@ class LedgerFile:
         began = has_begun(home)
         if began and not (home / LEDGER).exists():
             raise LedgerRefused(
-                f"the ledger must stay where it was created, and {home / LEDGER} is missing; "
+                f"the ledger must stay where it was created, but {home / LEDGER} is missing; "
                 "restore it: without it the used budget is unknown, and nothing is reported",
                 code="ledger_missing",
             )
@@ -175,7 +175,7 @@ class LedgerFile:
                 return
             if began:
                 raise LedgerRefused(
-                    f"{self._home / LEDGER} must be the ledger that was created here, and is "
+                    f"{self._home / LEDGER} must be the ledger that was created here, but is "
                     "empty; restore it",
                     code="ledger_empty",
                 )
@@ -212,7 +212,7 @@ class LedgerFile:
             if marker.exists():
                 if marker.read_bytes() != token.encode():
                     raise LedgerRefused(
-                        f"{marker} must belong to the ledger beside it, and belongs to "
+                        f"{marker} must belong to the ledger beside it, but belongs to "
                         "another; restore the ledger that was created here",
                         code="ledger_mismatch",
                     )
@@ -240,7 +240,7 @@ class LedgerFile:
         # SQLite forbids using a connection after a fork: locks are lost and files get damaged.
         if os.getpid() != self._process:
             raise LedgerRefused(
-                "a ledger must be used by the process that opened it, and this is a fork of "
+                "a ledger must be used by the process that opened it, but this is a fork of "
                 "it; open a Client here",
                 code="ledger_of_another_process",
             )
@@ -250,7 +250,7 @@ class LedgerFile:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
             if code in _IN_USE:
                 raise LedgerRefused(
-                    f"the ledger must be free for writing, and another process locked it for "
+                    f"the ledger must be free for writing, but another process locked it for "
                     f"{LOCK_WAIT_S:g} s; try again when that process has ended",
                     code="ledger_in_use",
                 ) from error
@@ -262,7 +262,7 @@ class LedgerFile:
 
     def _damage(self) -> LedgerRefused:
         return LedgerRefused(
-            f"{self._home / LEDGER} must be an intact ledger, and is damaged or another file; "
+            f"{self._home / LEDGER} must be an intact ledger, but is damaged or another file; "
             "restore it: nothing is reported without it",
             code="ledger_damaged",
         )
@@ -270,7 +270,7 @@ class LedgerFile:
 
 def _unwritable(home: Path, error: Exception) -> LedgerRefused:
     return LedgerRefused(
-        f"the ledger in {home} must be readable and writable, and is not "
+        f"the ledger in {home} must be readable and writable, but is not "
         f"({type(error).__name__}); nothing is perturbed or sent without it",
         code="ledger_unusable",
         reason=type(error).__name__,

@@ -68,7 +68,7 @@ class Outbox:
             ).rowcount
             if changed != 1:
                 raise LedgerRefused(
-                    "a charge must have one body only, and this one already has one",
+                    "a charge must have only one report, but this one already has one",
                     code="charge_already_used",
                 )
 

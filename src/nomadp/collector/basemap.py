@@ -57,7 +57,7 @@ def load_basemap(path: Path) -> Basemap:
         tag = _tag(os.fstat(file.fileno()))
     if len(header) < HEADER_BYTES or header[:7] != b"PMTiles" or header[7] != 3:
         raise SchemaError(
-            f"{path}: a basemap must be a PMTiles file of version 3, and this file is not",
+            f"{path}: a basemap must be a PMTiles file of version 3, but this file is not",
             code="basemap_not_pmtiles",
         )
     if header[97] not in _COMPRESSIONS or header[98] not in (0, *_COMPRESSIONS):

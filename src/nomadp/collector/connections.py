@@ -18,13 +18,13 @@ def open_store(named: str, *, new: bool = True) -> Store:
         return PostgresStore(named)
     if "://" in named:
         raise StoreRefused(
-            "a store must be a file or postgresql://USER@HOST/DATABASE, and this is neither",
+            "a store must be a file or postgresql://USER@HOST/DATABASE, but this is neither",
             code="store_address_malformed",
         )
     path = Path(named)
     if not new and not path.is_file():
         raise StoreRefused(
-            f"{path} must be an existing store, and there is no such file; see --store",
+            f"{path} must be an existing store, but there is no such file; see --store",
             code="store_missing",
         )
     return SqliteStore(path)

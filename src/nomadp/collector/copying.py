@@ -103,7 +103,7 @@ def check_at_rest(store: Store) -> None:
     """Refuse a store in use, because a copy would miss the reports that still arrive."""
     if store.is_in_use():
         raise StoreRefused(
-            f"{store.name} must not be in use during a copy or migration, and a collector or "
+            f"{store.name} must not be in use during a copy or migration, but a collector or "
             "another program has it open; stop that program and run the same command again "
             '("nomadp collector backup" can copy a store in use)',
             code="store_in_use",
@@ -114,7 +114,7 @@ def check_whole(connection: Connection) -> None:
     """Refuse an unfinished copy, whose reports are not counted yet."""
     if connection.rows(_UNFINISHED):
         raise StoreRefused(
-            "a store must be complete to be served or copied, and this one is a partial "
+            "a store must be complete to be served or copied, but this one is a partial "
             "copy; run the same restore or migrate command again",
             code="copy_unfinished",
         )
@@ -128,7 +128,7 @@ def _begin(source_db: Connection, target_db: Connection) -> None:
         if target_ids - source_ids or (target_ids and not is_begun):
             raise StoreRefused(
                 "a store must be copied into an empty store or into an unfinished copy of "
-                "itself, and the target has other tasks",
+                "itself, but the target has other tasks",
                 code="store_not_empty",
             )
         if not is_begun:

@@ -30,7 +30,7 @@ def export_reports(store: Store, task_id: str, out: Path) -> int:
         loaded = read_task(connection, task_id)
         if loaded is None:
             raise TaskRefused(
-                "a task must be in the store to be exported, and this one is not",
+                "a task must be in the store to be exported, but this one is not",
                 code="task_not_in_store",
             )
         counts: list[int] = []
@@ -57,7 +57,7 @@ def _write(connection: Connection, loaded: LoadedTask, part: Path) -> int:
         count += batch.num_rows
     if writer is None:
         raise TaskRefused(
-            "a task must have reports to be exported, and this one has none",
+            "a task must have reports to be exported, but this one has none",
             code="task_without_reports",
         )
     writer.close()

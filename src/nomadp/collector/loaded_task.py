@@ -144,7 +144,7 @@ def close_task(connection: Connection, task_id: str) -> None:
     with connection.transaction():
         if not connection.run("UPDATE task SET closed = 1 WHERE id = ?", task_id):
             raise TaskRefused(
-                "a task must be in the store to be closed, and this one is not",
+                "a task must be in the store to be closed, but this one is not",
                 code="task_not_in_store",
             )
 

@@ -101,7 +101,7 @@ class PostgresConnection(Connection):
     def prepare(self) -> None:
         if self.rows("SHOW fsync") != [("on",)]:
             raise StoreRefused(
-                "PostgreSQL must have fsync on, or a crash loses acknowledged reports, and "
+                "PostgreSQL must have fsync on, or a crash loses acknowledged reports, but "
                 "it is off; set fsync = on",
                 code="fsync_off",
             )
@@ -232,7 +232,7 @@ def _shown(url: str) -> str:
         parts = conninfo.conninfo_to_dict(url)
     except psycopg.Error:
         raise StoreRefused(
-            "a store must be a file or postgresql://USER@HOST/DATABASE, and this is neither",
+            "a store must be a file or postgresql://USER@HOST/DATABASE, but this is neither",
             code="store_address_malformed",
         ) from None
     return f"postgresql://{parts.get('host') or 'localhost'}/{parts.get('dbname') or ''}"
@@ -250,7 +250,7 @@ def _raise_ours(error: psycopg.Error) -> NoReturn:
     # The original text may quote the address and the user, so it is dropped.
     if isinstance(error, errors.DiskFull):
         raise StoreFull(
-            "the disk of the store must have free space, and is full", code="storage_full"
+            "the disk of the store must have free space, but is full", code="storage_full"
         ) from None
     if isinstance(error, _DAMAGE):
         raise StoreCorrupt(
@@ -259,7 +259,7 @@ def _raise_ours(error: psycopg.Error) -> NoReturn:
     if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
         state = error.sqlstate or "no connection"
         raise StoreUnavailable(
-            f"PostgreSQL must be reachable, and is not ({state}); check the address with psql",
+            f"PostgreSQL must be reachable, but is not ({state}); check the address with psql",
             code="store_unavailable",
             state=state,
         ) from None

@@ -53,7 +53,7 @@ def listen_on(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise StoreRefused(
-            f"the address {host}:{port} must be a free address of this machine, and is not "
+            f"the address {host}:{port} must be a free address of this machine, but is not "
             f"({error.strerror}); choose another with --host and --port",
             code="address_unavailable",
             host=host,

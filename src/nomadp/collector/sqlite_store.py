@@ -245,11 +245,11 @@ def _raise_ours(error: sqlite3.Error) -> NoReturn:
     name = getattr(error, "sqlite_errorname", "") or ""
     if name.startswith("SQLITE_FULL") or name == "SQLITE_IOERR_WRITE":
         raise StoreFull(
-            "the disk of the store must have free space, and is full", code="storage_full"
+            "the disk of the store must have free space, but is full", code="storage_full"
         ) from error
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_IOERR", "SQLITE_INTERRUPT")):
         raise StoreUnavailable(
-            f"the store must be readable and not locked, and it is not ({name})",
+            f"the store must be readable and not locked, but it is not ({name})",
             code="store_unavailable",
             state=name,
         ) from error
@@ -257,7 +257,7 @@ def _raise_ours(error: sqlite3.Error) -> NoReturn:
         raise StoreCorrupt(f"SQLite reported {name}", code="store_corrupt") from error
     if name.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
         raise StoreRefused(
-            f"a store must be a writable SQLite file, and this one is not ({name})",
+            f"a store must be a writable SQLite file, but this one is not ({name})",
             code="store_unwritable",
             state=name,
         ) from error

@@ -52,7 +52,7 @@ class StoreCorrupt(StoreRefused):
 
     def __init__(self, reason: str, *, code: str | None = None) -> None:
         super().__init__(
-            f"a store must be intact, and this one is damaged ({reason}); stop the collector, "
+            f"a store must be intact, but this one is damaged ({reason}); stop the collector, "
             'keep a copy of the store as it is, and run "nomadp collector check"',
             code=code,
             reason=reason,
@@ -178,7 +178,7 @@ class Connection(ABC):
         if self.has_others():
             raise StoreRefused(
                 f"a store of layout {layout} must not be in use while it is migrated to layout "
-                f"{LAYOUT}, and a collector or another program has it open; stop that program, "
+                f"{LAYOUT}, but a collector or another program has it open; stop that program, "
                 "make a backup and run the same command again",
                 code="store_in_use",
                 layout=layout,

@@ -48,7 +48,7 @@ class Analyst(NamedTuple):
             )
             if status != 201:
                 raise AnswerMissing(
-                    f"the collector must accept the query, and replied with status {status}",
+                    f"the collector must accept the query, but replied with status {status}",
                     code="query_refused",
                     status=status,
                 )
@@ -66,7 +66,7 @@ class Analyst(NamedTuple):
                 return result
             if status != 202:
                 raise AnswerMissing(
-                    f"the collector must answer {job.query['kind']}, and replied "
+                    f"the collector must answer {job.query['kind']}, but replied "
                     f"{reply.get('status', status)}",
                     code="query_unanswered",
                     status=status,
@@ -82,7 +82,7 @@ class Analyst(NamedTuple):
         reply = fetch_counts(Address.parse(self.address), task_id, self.token)
         if "cells" not in reply:
             raise AnswerMissing(
-                "the collector must return the counts, and has too few reports",
+                "the collector must return the counts, but it has too few reports",
                 code="counts_withheld",
             )
         return Counts({(reply["law"], length, value): n for length, value, n in reply["cells"]})

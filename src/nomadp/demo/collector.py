@@ -33,7 +33,7 @@ class Running(NamedTuple):
         """Raise if the collector has ended."""
         if self.process.poll() is not None:
             raise CollectorFailed(
-                "the collector must run until the demonstration ends, and it exited with code "
+                "the collector must run until the demonstration ends, but it exited with code "
                 f"{self.process.returncode}",
                 code="collector_ended",
                 exit_code=self.process.returncode,
@@ -72,7 +72,7 @@ def _wait_for_addresses(process: "subprocess.Popen[str]", log: Path) -> Running:
     process.wait()
     last_line = log.read_text(encoding="utf-8").strip().splitlines()[-1:]
     raise CollectorFailed(
-        f"the collector must start, and exited with {process.returncode}: {''.join(last_line)}",
+        f"the collector must start, but exited with {process.returncode}: {''.join(last_line)}",
         code="collector_not_started",
         exit_code=process.returncode,
     )

@@ -66,7 +66,7 @@ def _report_some(part: range, population: Population) -> int:
         for outcome in threads.map(partial(_report, population), part):
             if outcome.state != "accepted":
                 raise UploadFailed(
-                    "the collector of the demonstration must accept every report, and one is "
+                    "the collector of the demonstration must accept every report, but one is "
                     f"{outcome.state}: {outcome.reason}",
                     code="report_not_taken",
                     state=outcome.state,

@@ -37,7 +37,7 @@ def read_key(path: str | PathLike[str]) -> bytes:
     try:
         if not is_owner_only(path):
             raise SchemaError(
-                f"{path} must be readable by its owner alone, and is not; chmod 600 it, or "
+                f"{path} must be readable only by its owner, but is not; chmod 600 it, or "
                 "make a new key if others may have seen this one",
                 code="key_file_not_private",
             )
@@ -51,7 +51,7 @@ def read_key(path: str | PathLike[str]) -> bytes:
     if key is None:
         raise SchemaError(
             f"{path} must hold a key of {KEY_BYTES} bytes, or {2 * KEY_BYTES} hexadecimal "
-            "digits, and does not; its content is withheld",
+            "digits, but does not; its content is withheld",
             code="key_file_invalid",
             length=KEY_BYTES,
         )

@@ -72,7 +72,7 @@ class Unfinished:
         # Again, now that we hold the lock: another run may have begun since the first look.
         if self.is_begun():
             raise SchemaError(
-                f"{self.folder} was begun by another run; run the command again",
+                f"{self.folder} was started by another run; run the command again",
                 code="begun_by_another_run",
             )
         self._clear()
@@ -101,8 +101,8 @@ class Unfinished:
             manifest = None
         if not isinstance(manifest, dict) or not {*PINNED, "survey"} <= set(manifest):
             raise SchemaError(
-                f"{self._manifest} must say what job this is, and is damaged; remove "
-                f"{self.folder} to begin anew",
+                f"{self._manifest} must describe this job, but is damaged; remove "
+                f"{self.folder} to start again",
                 code="manifest_damaged",
             )
         self._job = sha256(content).hexdigest()
@@ -193,8 +193,8 @@ class Unfinished:
 
     def _damaged(self, k: int) -> SchemaError:
         return SchemaError(
-            f"{self._part(k)} must hold the reports of its part, and is damaged or of another "
-            "job; remove it and run the same command again: they are drawn again, the same",
+            f"{self._part(k)} must hold the reports of its part, but is damaged or of another "
+            "job; remove it and run the same command again, which draws the same reports",
             code="part_damaged",
             part=k,
         )
@@ -211,7 +211,7 @@ class Unfinished:
     def _lock_private(self) -> None:
         if self.folder.is_symlink() or not is_owner_only(self.folder):
             raise SchemaError(
-                f"{self.folder} must be a folder that only its owner may open, and is not; "
+                f"{self.folder} must be a folder that only its owner may open, but is not; "
                 "remove it, or name another --out",
                 code="folder_not_private",
             )

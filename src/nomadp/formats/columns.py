@@ -329,7 +329,7 @@ def _empty_column(values: Sequence[str]) -> Indices:
         if value:
             raise BadValue(
                 k,
-                "must be empty in every row or in none, and the first row is empty",
+                "must be empty in every row or in none, but the first row is empty",
                 code="partly_given",
             )
     return np.zeros(len(values), dtype=np.int64)

@@ -157,9 +157,10 @@ class Reading:
         has_order = columns.keys() & {"tid", "uid"} and columns.keys() & {"seq", "datetime"}
         if not (has_place and has_order):
             raise SchemaError(
-                f"{source_name(path)} must have columns that say whose each point is (tid or "
-                f"uid), when (datetime or seq) and where ({places}), separated by commas; "
-                f"preset {self.preset} looks for {', '.join(expected.values())} and finds "
+                f"{source_name(path)} must have columns for the trajectory or person (tid or "
+                f"uid), the order (datetime or seq) and the place ({places}) of each point, "
+                f"separated by commas; preset {self.preset} looks for "
+                f"{', '.join(expected.values())} and finds "
                 f"{', '.join(columns.values()) or 'none'}; {_naming_hint(path, header)}"
                 + ("" if has_place or "location_id" not in columns else BY_NAME),
                 code="columns_insufficient",

@@ -63,8 +63,8 @@ def read_zones(
     """Read the polygons of a GeoJSON file as zones.
 
     Each zone is named by the property ``name``, by default `name` or `id`. Features of the same
-    name are one zone. Features that are no polygons are ignored. Instead of a path you can pass
-    a frame of GeoPandas.
+    name are one zone. Features that are not polygons are ignored. Instead of a path you can
+    pass a frame of GeoPandas.
     """
     polygons, names = read_polygons(path, name)
     zones = polygon_zones(locations, polygons, names)
@@ -129,7 +129,7 @@ def polygons_of(
     _check_at_most(source, corners, CORNERS_MAX, "corners")
     log.info(
         f"{source}: {len(set(names))} areas by {name or ' or '.join(NAMES)}; ignored "
-        f"{parts.count([])} features that are no polygons"
+        f"{parts.count([])} features that are not polygons"
     )
     return polygons, names
 

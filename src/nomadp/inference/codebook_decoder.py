@@ -156,7 +156,7 @@ def check_indices(reports: Ints, atlas: Codebook) -> None:
         reports.size and not 0 <= reports.min() <= reports.max() < atlas.size
     ):
         raise DomainError(
-            f"reports must be numbers of one of {atlas.size} codewords, and some are not",
+            f"reports must be numbers of one of {atlas.size} codewords, but some are not",
             code="report_out_of_range",
             size=atlas.size,
         )

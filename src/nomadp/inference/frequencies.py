@@ -250,7 +250,7 @@ def _check(support: Ints, total: int, gap: float, levels: Levels) -> None:
         raise DomainError("shares need at least one report, got none", code="no_reports")
     if not len(support) or support.min() < 0 or support.max() > total:
         raise DomainError(
-            f"every label must be supported by 0 to {total} reports, and at least one is not",
+            f"every label must be supported by 0 to {total} reports, but at least one is not",
             code="support_out_of_range",
         )
     if not gap > 0:

@@ -76,14 +76,14 @@ class Model:
         """
         if self.mechanism.identity != mechanism.identity:
             raise DomainError(
-                "the model must be of the mechanism that is queried, and is of "
+                "the model must be of the mechanism that is queried, but is of "
                 f"{self.mechanism.name} at epsilon {self.mechanism.epsilon} with other options "
                 "or locations; fit it again",
                 code="model_of_other_mechanism",
             )
         if counts is not None and counts.only(mechanism).sha256 != self.counts.sha256:
             raise DomainError(
-                f"the model must be fitted to these reports, and was fitted to {self.reports} "
+                f"the model must be fitted to these reports, but was fitted to {self.reports} "
                 "others; fit it again",
                 code="model_of_other_reports",
                 reports=self.reports,
@@ -124,7 +124,7 @@ class Model:
             if facts["mechanism"] != mechanism.identity:
                 raise DomainError(
                     f"{path} must be a model of {mechanism.name} at epsilon "
-                    f"{mechanism.epsilon} with these locations and options, and is not; fit it "
+                    f"{mechanism.epsilon} with these locations and options, but is not; fit it "
                     "again",
                     code="model_of_other_mechanism",
                 )
@@ -139,12 +139,12 @@ class Model:
             if isinstance(error, DomainError):
                 raise
             raise SchemaError(
-                f"{path} must be a file that Model.write wrote, and is not", code="not_a_model"
+                f"{path} must be a file that Model.write wrote, but is not", code="not_a_model"
             ) from None
         model = cls(mechanism, own, bootstrap)
         if own.sha256 != facts.get("counts_sha256"):
             raise SchemaError(
-                f"{path} must be intact, and its counts do not match their hash",
+                f"{path} must be intact, but its counts do not match their hash",
                 code="model_counts_differ",
             )
         model.check_of(mechanism, counts)
@@ -240,7 +240,9 @@ def _read_bootstrap(
     groups = tuple(groups_from(mechanism, counts))
     scores, resampled = arrays["scores"].astype(float), arrays["again"].astype(float)
     if scores.shape != (len(facts["priors"]), len(features)):
-        raise InvalidArgument("a score for each feature", code="array_sizes_differ")
+        raise InvalidArgument(
+            "a prior must have a score for each feature", code="array_sizes_differ"
+        )
     prior, baseline_prior, *priors = (
         Prior(features, row, tuple(fit["history"]), fit["settled"], fit["spread"])
         for row, fit in zip(scores, facts["priors"], strict=True)
@@ -249,7 +251,9 @@ def _read_bootstrap(
     resamples = []
     for row, sample_prior in zip(resampled, priors, strict=True):
         if len(row) != sizes[-1]:
-            raise InvalidArgument("a count for each report", code="array_sizes_differ")
+            raise InvalidArgument(
+                "a resample must have a count for each report", code="array_sizes_differ"
+            )
         parts = zip(groups, np.split(row, sizes[:-1]), strict=True)
         sample = tuple(Group(group.evidence, counts) for group, counts in parts)
         resamples.append((sample, sample_prior))

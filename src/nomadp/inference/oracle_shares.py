@@ -76,7 +76,7 @@ def label_places(oracle: FrequencyOracle, zones: Zones, at: str | None = None) -
         sides = {"starts": start, "ends": end}
     if at is not None and at not in sides:
         raise DomainError(
-            f"{at} must be reported, and reports of {oracle.name} contain "
+            f"{at} must be reported, but reports of {oracle.name} contain "
             f"{' and '.join(sides)} only",
             code="points_not_queried",
             at=at,

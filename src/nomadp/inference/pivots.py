@@ -170,7 +170,7 @@ def _weight_table(channel: Exponential) -> Ints:
 
 def _mismatch() -> DomainError:
     return DomainError(
-        "a transcript must contain exactly what the mechanism releases, and this one does not; "
+        "a transcript must contain exactly what the mechanism releases, but this one does not; "
         "was it made with this mechanism and these options?",
         code="transcript_mismatch",
     )

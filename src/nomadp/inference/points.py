@@ -45,7 +45,7 @@ class PointDecoder:
         best, radius = self._table
         if reported.size and not 0 <= reported.min() <= reported.max() < len(best):
             raise DomainError(
-                f"reports must be one of {len(best)} public locations, and some are not",
+                f"reports must be one of {len(best)} public locations, but some are not",
                 code="report_out_of_range",
                 size=len(best),
             )

@@ -89,7 +89,7 @@ class Uniform(Channel):
         count = np.asarray(self.size if secret is None else secret)
         if np.any((count < 1) | (count > self.size)):
             raise InvalidArgument(
-                f"a uniform draw must be among 1 to {self.size} values",
+                f"a uniform draw must have from 1 to {self.size} values",
                 code="count_out_of_range",
                 size=self.size,
             )

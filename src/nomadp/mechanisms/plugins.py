@@ -42,14 +42,14 @@ def load_plugins(taken: Container[str]) -> Plugins:
         who = f"the mechanism {entry.name!r} of the package {_package(entry)}"
         if entry.name in taken:
             plugins.problems[entry.name] = DomainError(
-                f"{who} must have a name of its own, and this one is taken; it is left out",
+                f"{who} must have a unique name, but this one is taken; it is ignored",
                 code="mechanism_name_taken",
                 mechanism=entry.name,
                 package=_package(entry),
             )
         elif offers[entry.name] > 1:
             plugins.problems[entry.name] = DomainError(
-                f"{who} must have a name of its own, and {offers[entry.name]} packages offer "
+                f"{who} must have a unique name, but {offers[entry.name]} packages offer "
                 "it; uninstall all but one",
                 code="mechanism_offered_twice",
                 mechanism=entry.name,
@@ -75,7 +75,7 @@ def _load(entry: "EntryPoint", who: str, plugins: Plugins) -> None:
         return
     if not (inspect.isclass(kind) and issubclass(kind, Mechanism)) or inspect.isabstract(kind):
         plugins.problems[entry.name] = DomainError(
-            f"{who} cannot be used: its entry point must lead to a whole subclass of "
+            f"{who} cannot be used: its entry point must name a concrete subclass of "
             "nomadp.Mechanism; repair that package",
             code="not_a_mechanism",
             mechanism=entry.name,
@@ -83,7 +83,7 @@ def _load(entry: "EntryPoint", who: str, plugins: Plugins) -> None:
         )
     elif getattr(kind, "name", None) != entry.name:
         plugins.problems[entry.name] = DomainError(
-            f"{who} cannot be used: its class must bear the name of its entry point; repair "
+            f"{who} cannot be used: its class must have the name of its entry point; repair "
             "that package",
             code="mechanism_misnamed",
             mechanism=entry.name,

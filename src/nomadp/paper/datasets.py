@@ -107,7 +107,7 @@ class Catalogue:
             others = ", ".join(self.left_out)
             raise SchemaError(
                 f"{self.folder} must hold one folder per data set, each with {LOCATIONS} and "
-                f"{TRAJECTORIES}, and holds none{others and f' ({others})'}; "
+                f"{TRAJECTORIES}, but holds none{others and f' ({others})'}; "
                 '"nomadp data build" makes them',
                 code="no_data_sets",
                 left_out=self.left_out,
@@ -144,7 +144,7 @@ class Catalogue:
     def path(self, name: str) -> Path:
         if self.folder is None:
             raise InvalidArgument(
-                f"{name} is generated: it is in no folder",
+                f"{name} is generated and has no folder",
                 code="data_set_generated",
                 data_set=name,
             )
@@ -220,6 +220,6 @@ def _thinned(trajectories: TrajectorySet, limit: int | None) -> TrajectorySet:
 def _folders(folder: Path) -> list[Path]:
     if not folder.is_dir():
         raise SchemaError(
-            f"{folder} must be a folder of data sets, and is none", code="not_a_folder"
+            f"{folder} must be a folder of data sets, but is not", code="not_a_folder"
         )
     return [path for path in folder.iterdir() if path.is_dir()]

@@ -84,7 +84,7 @@ def _scores(results: Results) -> str:
         f'<h2 id="scores-title">Every score at ε = {FIXED_EPSILON}</h2>'
         '<div class="prose"><p>Scores that the paper does not have: the recall of the busiest '
         "places, and the errors of the density, of the trips between areas and of the step "
-        "lengths. They are computed from the reports as they are. Scores that are no better "
+        "lengths. They are computed from reports without decoding. Scores that are no better "
         "than an answer without information are marked."
         f"</p></div>{''.join(scores)}</section>"
     )

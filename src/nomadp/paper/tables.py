@@ -91,9 +91,9 @@ def beaten_table(results: Results) -> str:
         rows.append([Cell(series_label(series)), *cells])
     columns = [Cell("Answer"), *(number(set_label(base)) for base in bases)]
     caption = (
-        "The smallest ε from which on reports, or their decoded points, have a lower error "
-        "(NE) than the best constant, which does not depend on the data; “none” if there is "
-        f"none up to ε\u00a0=\u00a0{last}."
+        "The smallest ε from which reports, or their decoded points, have a lower error (NE) "
+        "than the best constant, which does not depend on the data; “none” if there is none "
+        f"up to ε\u00a0=\u00a0{last}."
     )
     return table(caption, columns, rows)
 

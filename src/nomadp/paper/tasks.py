@@ -116,7 +116,7 @@ def reopen(out: Path) -> Paper:
         names = content["names"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DomainError(
-            f"{out} must contain the results of an earlier run, and has no readable {RUN}; "
+            f"{out} must contain the results of an earlier run, but has no readable {RUN}; "
             'run "nomadp paper all" first',
             code="no_earlier_run",
         ) from error

@@ -38,7 +38,7 @@ class Address:
         if parts.scheme not in ("http", "https") or not host or " " in url:
             raise TaskRefused(
                 "the address of a collector must be https://HOST/tasks/ID, or the part before "
-                "/tasks, and is not",
+                "/tasks, but is not",
                 code="address_malformed",
             )
         # A user name or query could differ between people, and so identify them.
@@ -57,7 +57,7 @@ class Address:
         if not _PATH.fullmatch(parts.path):
             raise TaskRefused(
                 "the path of a collector's address must consist of letters, digits and ._~- "
-                "between slashes, and does not",
+                "between slashes, but does not",
                 code="address_path_malformed",
             )
         prefix, task_id = _of_task(parts.path.rstrip("/"))
@@ -73,14 +73,14 @@ class Address:
         task_id = expected or self.task_id
         if task_id is None or not is_task_id(task_id):
             raise TaskRefused(
-                "the id of the task must be given (43 characters), and is not; pass it or use "
+                "the id of the task must be given (43 characters), but is not; pass it or use "
                 "a URL that ends in it, and get it from somebody other than the collector if "
                 "possible",
                 code="task_id_missing",
             )
         if self.task_id not in (None, task_id):
             raise TaskRefused(
-                "the task in the URL must be the expected one, and is another",
+                "the task in the URL must be the expected one, but is another",
                 code="task_id_mismatch",
             )
         return task_id
@@ -90,7 +90,7 @@ def _split(url: str) -> tuple[SplitResult, int | None]:
     if len(url) > URL_CHARACTERS_MAX or not url.isascii() or not url.isprintable():
         raise TaskRefused(
             f"the address of a collector must be at most {URL_CHARACTERS_MAX} printable ASCII "
-            "characters, and is not",
+            "characters, but is not",
             code="address_not_plain_text",
             limit=URL_CHARACTERS_MAX,
         )
@@ -99,7 +99,7 @@ def _split(url: str) -> tuple[SplitResult, int | None]:
         return parts, parts.port
     except ValueError:
         raise TaskRefused(
-            "the address of a collector must be a valid URL, and is not",
+            "the address of a collector must be a valid URL, but is not",
             code="address_malformed",
         ) from None
 

@@ -51,7 +51,7 @@ class TaskBundle:
         hashes = (self.locations.sha256, self.domain.sha256)
         if hashes != (self.task.locations_sha256, self.task.domain_sha256):
             raise TaskRefused(
-                "the files of a task must have the hashes in the task, and have others; fetch "
+                "the files of a task must have the hashes in the task, but have others; fetch "
                 "them again, and do not take part if they still differ",
                 code="task_file_hash_mismatch",
             )
@@ -63,14 +63,14 @@ class TaskBundle:
         task, options = self.task, dict[str, Any](self.task.params)
         if task.is_oracle != isinstance(self.domain, Zones):
             raise TaskRefused(
-                "an ATLAS task must have a codebook, and a frequency oracle zones",
+                "an ATLAS task must have a codebook, and a frequency-oracle task zones",
                 code="codebook_of_another_mechanism",
                 mechanism=task.mechanism,
             )
         if isinstance(self.domain, Zones):
             if options["zones"] != self.domain.rule:
                 raise TaskRefused(
-                    "zones must follow the rule in the task, and follow another",
+                    "zones must follow the rule in the task, but follow another",
                     code="zones_rule_mismatch",
                 )
             options["zones"] = self.domain
@@ -106,7 +106,7 @@ class TaskBundle:
         # Fails now if a codeword is outside the set, or 64-bit words cannot keep its share.
         if law is None or not len(law.channel.outputs if law.whole else [law.channel]):
             raise TaskRefused(
-                "reports of a task must contain everything that was released, and do not",
+                "reports of a task must contain everything that was released, but do not",
                 code="report_law_unknown",
             )
 
@@ -136,7 +136,7 @@ class TaskBundle:
         name = "zones" if task.is_oracle else "atlas"
         if missing := {"locations", name} - set(files):
             raise TaskRefused(
-                f"a task must have the files {' and '.join(sorted(missing))}, and does not",
+                f"a task must have the files {' and '.join(sorted(missing))}, but does not",
                 code="task_file_missing",
                 files=sorted(missing),
             )

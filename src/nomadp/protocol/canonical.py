@@ -45,7 +45,7 @@ def parse_canonical(content: bytes, what: str, most: int) -> dict[str, Any]:
     value = parse_object(content, what, most)
     if canonical_bytes(value) != content:
         raise SchemaError(
-            f"{what} must be canonical JSON (sorted keys, no spaces), and is not",
+            f"{what} must be canonical JSON (sorted keys, no spaces), but is not",
             code="json_not_canonical",
         )
     return value
@@ -64,7 +64,7 @@ def parse_object(content: bytes, what: str, most: int) -> dict[str, Any]:
         value = unique_object(content, parse_float=_refuse_number, parse_constant=float)
     except ValueError:
         raise SchemaError(
-            f"{what} must be a JSON object with distinct names and without fractions, and is "
+            f"{what} must be a JSON object with distinct names and without fractions, but is "
             "not",
             code="not_json_object",
         ) from None
@@ -117,7 +117,7 @@ def _in_order(value: Any) -> Any:
 def _check(value: Any, depth: int) -> None:
     if depth < 0:
         raise SchemaError(
-            f"values must be nested at most {DEPTH_MAX} levels deep, and are deeper",
+            f"values must be nested at most {DEPTH_MAX} levels deep, but are deeper",
             code="json_too_deep",
             limit=DEPTH_MAX,
         )
@@ -135,7 +135,7 @@ def _check(value: Any, depth: int) -> None:
     elif not isinstance(value, int) or abs(value) > INTEGER_MAX:
         raise SchemaError(
             f"values must be strings, integers up to {INTEGER_MAX}, booleans, lists or "
-            "objects, and one is not",
+            "objects, but one is not",
             code="json_value_unsupported",
         )
 
@@ -147,6 +147,6 @@ def _check_text(value: Any) -> None:
         is_text = False
     if not is_text:
         raise SchemaError(
-            "names and strings must be valid Unicode, and one is not",
+            "names and strings must be valid Unicode, but one is not",
             code="json_text_malformed",
         )

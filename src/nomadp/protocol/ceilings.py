@@ -32,21 +32,33 @@ EPSILON_LIFETIME_MAX = 100
 EPSILON_LIFETIME_DEFAULT = 20
 """Lifetime budget of a device, unless its owner chooses another for a new ledger."""
 LOCATIONS_MAX = 65_536
+"""Locations in the public location set."""
 LABELS_MAX = 2**20
+"""Labels of a frequency oracle, such as pairs of zones."""
 LENGTH_MAX = 8
+"""Points of an ATLAS report."""
 CODEWORDS_MAX = SIZE_MOST
+"""Codewords in the codebook of an ATLAS task."""
 REPORTS_MAX = 366
 """Most reports of one person in one task."""
 PRECISION_RANGE_S = (3600, 31 * _DAY_S)
+"""Smallest and largest time precision of a report."""
 TASK_MAX_S = 2 * 366 * _DAY_S
+"""Duration of a task."""
 RETENTION_MAX_S = 5 * 366 * _DAY_S
+"""Retention period of a report."""
 SEND_WITHIN_MAX_S = 7 * _DAY_S
+"""Random delay before a report is sent."""
 PURPOSE_MAX = 500
-"""Most characters of a purpose."""
+"""Characters of the purpose."""
 BATCH_MAX = 10**9
+"""Minimum batch size."""
 
 TASK_BYTES_MAX = 16_384
+"""Bytes of a task, without its files."""
 UPLOAD_REPORTS_MAX = 100
+"""Reports in one upload."""
 UPLOAD_BYTES_MAX = 65_536
+"""Bytes of one upload."""
 REPLY_BYTES_MAX = 4096
 """Most bytes of a reply that a device reads."""

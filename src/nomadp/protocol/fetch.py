@@ -94,7 +94,7 @@ def _authorization(token: str) -> dict[str, str]:
     plain = token.strip()
     if not (plain.isascii() and plain.isprintable()):
         raise SchemaError(
-            "a token must be one line of printable ASCII characters, and is not; its value is "
+            "a token must be one line of printable ASCII characters, but is not; its value is "
             "withheld",
             code="token_malformed",
         )
@@ -106,7 +106,7 @@ def _parsed(content: bytes) -> dict[str, Any]:
         return unique_object(content) if content else {}
     except ValueError:
         raise UploadFailed(
-            "the collector must reply with a JSON object with distinct names, and does not",
+            "the collector must reply with a JSON object with distinct names, but does not",
             code="reply_not_json",
         ) from None
 
@@ -123,7 +123,7 @@ def _read(request: urllib.request.Request, most: int) -> bytes:
     except (OSError, HTTPException, ValueError) as error:
         reason = getattr(error, "reason", None) or error
         raise UploadFailed(
-            f"the collector must be reachable, and is not: {str(reason)[:80]}",
+            f"the collector must be reachable, but is not: {str(reason)[:80]}",
             code="collector_unreachable",
         ) from None
 

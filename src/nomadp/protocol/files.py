@@ -121,7 +121,7 @@ def parse_atlas(content: bytes) -> PinnedCodebooks:
         )
     if max(lengths) > LENGTH_MAX or not all(_index(entry) for row in rows for entry in row):
         raise TaskRefused(
-            f"codewords must be lists of 1 to {LENGTH_MAX} indices of locations, and some are "
+            f"codewords must be lists of 1 to {LENGTH_MAX} indices of locations, but some are "
             "not",
             code="codebook_malformed",
             limit=LENGTH_MAX,
@@ -130,7 +130,7 @@ def parse_atlas(content: bytes) -> PinnedCodebooks:
     texts = [members[name] for name in ("format", "recipe", "epsilon", "locations_sha256")]
     if not all(isinstance(text, str) for text in texts) or not _index(near):
         raise TaskRefused(
-            "the members of a codebook must be strings and integers, and one is not",
+            "the members of a codebook must be strings and integers, but one is not",
             code="codebook_malformed",
         )
     size = members.get("size")
@@ -143,7 +143,7 @@ def parse_atlas(content: bytes) -> PinnedCodebooks:
     epsilon = as_epsilon(members["epsilon"])
     if str(epsilon) != members["epsilon"]:
         raise TaskRefused(
-            f"the epsilon of a codebook must be written as {epsilon}, and is not",
+            f"the epsilon of a codebook must be written as {epsilon}, but is not",
             code="codebook_epsilon_not_canonical",
             epsilon=str(epsilon),
         )
@@ -165,7 +165,8 @@ def parse_zones(content: bytes, locations: LocationSet) -> Zones:
     names, of, rule = members["names"], members["of"], members["rule"]
     if members["format"] != ZONES_FORMAT or members["locations_sha256"] != locations.sha256:
         raise TaskRefused(
-            f"zones must have the format {ZONES_FORMAT!r} and the hash of these locations",
+            f"zones must have the format {ZONES_FORMAT!r} and be for the locations of their "
+            "task",
             code="zones_mismatch",
             format=ZONES_FORMAT,
         )

@@ -65,13 +65,13 @@ def _content(path: Path, most: int) -> bytes:
             content = file.read(most + 1)
     except FileNotFoundError:
         raise TaskRefused(
-            f"a task folder must contain {path.name}, and {path.parent} does not",
+            f"a task folder must contain {path.name}, but {path.parent} does not",
             code="task_file_missing",
             files=[path.name],
         ) from None
     if len(content) > most:
         raise TaskRefused(
-            f"{path.name} must have at most {most} bytes, and is larger",
+            f"{path.name} must have at most {most} bytes, but is larger",
             code="task_file_too_large",
             file=path.name,
             limit=most,

@@ -59,7 +59,7 @@ def with_outlines(bundle: TaskBundle, content: bytes) -> TaskBundle:
     zones = bundle.domain
     if not isinstance(zones, Zones):
         raise TaskRefused(
-            f"{OUTLINES_FILE} must belong to a task with zones, and an ATLAS task has none",
+            f"{OUTLINES_FILE} must belong to a task with zones, but an ATLAS task has none",
             code="outlines_without_zones",
         )
     if len(content) > OUTLINES_BYTES_MAX:
@@ -73,7 +73,7 @@ def with_outlines(bundle: TaskBundle, content: bytes) -> TaskBundle:
         unique_object(content)
     except ValueError:
         raise TaskRefused(
-            f"{OUTLINES_FILE} must be a JSON object with distinct names, and is not",
+            f"{OUTLINES_FILE} must be a JSON object with distinct names, but is not",
             code="outlines_malformed",
         ) from None
     source = ByteSource(OUTLINES_FILE, lambda: io.BytesIO(content), len(content))

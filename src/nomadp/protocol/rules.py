@@ -101,14 +101,14 @@ def _check(task: Parameters) -> None:
     _within("min_batch_size", task.min_batch_size, 1, BATCH_MAX)
     if type(task.delete_counts) is not bool:
         raise TaskRefused(
-            "delete_counts must be true or absent, and is not", code="delete_counts_not_true"
+            "delete_counts must be true or absent, but is not", code="delete_counts_not_true"
         )
 
 
 def check_text(name: str, value: Any) -> None:
     if not isinstance(value, str):
         raise TaskRefused(
-            f"{name} must be a string, and is not", code="field_not_text", field=name
+            f"{name} must be a string, but is not", code="field_not_text", field=name
         )
 
 
@@ -132,11 +132,11 @@ def _check_texts(task: Parameters) -> None:
         )
     if not all(map(_HASH.fullmatch, (task.locations_sha256, task.domain_sha256))):
         raise TaskRefused(
-            "hashes must have 64 hexadecimal digits, and one does not", code="hash_malformed"
+            "hashes must have 64 hexadecimal digits, but one does not", code="hash_malformed"
         )
     if not _SALT.fullmatch(task.salt):
         raise TaskRefused(
-            "salt must be 22 characters (16 bytes in base64url), and is not",
+            "salt must be 22 characters (16 bytes in base64url), but is not",
             code="salt_malformed",
         )
 
@@ -178,8 +178,8 @@ def _check_params(task: Parameters) -> None:
         or not all(isinstance(value, str) for value in params.values())
     ):
         raise TaskRefused(
-            "params must be empty for atlas, and the strings zones and, optionally, when for a "
-            f"frequency oracle, and those of {task.mechanism} are not",
+            "params must be empty for atlas, and have the string zones and optionally the "
+            f"string when for a frequency oracle, but those of {task.mechanism} do not",
             code="params_malformed",
             mechanism=task.mechanism,
         )
@@ -191,12 +191,12 @@ def _check_params(task: Parameters) -> None:
         task.domain_sha256,
     ):
         raise TaskRefused(
-            "zones must be grid:N, h3:R, or polygons: and the hash of the zones, and are not",
+            "zones must be grid:N, h3:R, or polygons: and the hash of the zones, but are not",
             code="zones_rule_malformed",
         )
     if when is not None and when not in WHEN:
         raise TaskRefused(
-            f"when must be {' or '.join(WHEN)}, or absent, and is not", code="when_unknown"
+            f"when must be {' or '.join(WHEN)}, or absent, but is not", code="when_unknown"
         )
 
 
@@ -247,7 +247,7 @@ def _check_times(task: Parameters) -> None:
         )
     if task.retention * unit_s > RETENTION_MAX_S:
         raise TaskRefused(
-            "retention must be at most five years, and is longer",
+            "retention must be at most five years, but is longer",
             code="retention_too_long",
             limit_s=RETENTION_MAX_S,
         )
@@ -262,7 +262,7 @@ def _check_times(task: Parameters) -> None:
         )
     if task.send_within > (task.retention - 1) * unit_s:
         raise TaskRefused(
-            "send_within must be shorter than retention by one unit of time, got "
+            "send_within must be at least one unit of time shorter than retention, got "
             f"{task.send_within} s and {task.retention} units of {unit_s} s; lengthen "
             "retention by one or send sooner",
             code="retention_shorter_than_delay",

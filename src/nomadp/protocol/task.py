@@ -89,7 +89,7 @@ class Task(Parameters):
             raise TaskRefused(str(refusal), **vars(refusal)) from refusal
         if task.content != content:
             raise TaskRefused(
-                "a task must be written in its canonical form, and is not",
+                "a task must be written in its canonical form, but is not",
                 code="task_not_canonical",
             )
         if expected_id is not None and task.id != expected_id:
@@ -129,14 +129,14 @@ def _fields(members: dict[str, Any]) -> dict[str, Any]:
     version = members["wire_version"]
     if type(version) is not int or version != WIRE_VERSION:
         raise TaskRefused(
-            f"wire_version must be {WIRE_VERSION}, and is another; update nomadp",
+            f"wire_version must be {WIRE_VERSION}, got another; update nomadp",
             code="wire_version_unknown",
             known=WIRE_VERSION,
         )
     fields = {name: members[name] for name in (*_TEXTS, *_NUMBERS)}
     if members.get("delete_counts", True) is not True:
         raise TaskRefused(
-            "delete_counts must be true or absent, and is not", code="delete_counts_not_true"
+            "delete_counts must be true or absent, but is not", code="delete_counts_not_true"
         )
     fields["delete_counts"] = "delete_counts" in members
     for name in _TEXTS:

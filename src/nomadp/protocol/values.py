@@ -46,7 +46,7 @@ class ValueCode:
         report_law = mechanism.report_law(length)
         if report_law is None or not report_law.whole:
             raise ReportRefused(
-                "reports to send must be of atlas or of a frequency oracle, and are not",
+                "reports to send must be of atlas or of a frequency oracle, but are not",
                 code="reports_not_sendable",
                 mechanism=mechanism.name,
             )
@@ -71,7 +71,7 @@ class ValueCode:
             )
         if not self._is_of(report.mechanism):
             raise ReportRefused(
-                "a report to send must be drawn with the mechanism of its task, and another "
+                "a report to send must be drawn with the mechanism of its task, but another "
                 f"{report.mechanism.name} drew this one",
                 code="report_of_another_mechanism",
             )
@@ -144,7 +144,7 @@ def _width(size: int) -> int:
 
 def _refused() -> ReportRefused:
     return ReportRefused(
-        "a value must be a possible report of the task's mechanism, in canonical form, and is "
+        "a value must be a possible report of the task's mechanism, in canonical form, but is "
         "not",
         code="report_value_malformed",
     )

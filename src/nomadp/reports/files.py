@@ -282,7 +282,7 @@ def parts_of(path: Path | Frame) -> list[Any]:
     parts = sorted(file for file in path.glob("*.parquet") if file.name[0] not in "._")
     if not parts:
         raise SchemaError(
-            f"{path} must hold Parquet files of reports, and holds none",
+            f"{path} must hold Parquet files of reports, but holds none",
             code="no_parquet_files",
         )
     return parts
@@ -327,5 +327,5 @@ def _header_bytes(path: Path | Frame) -> bytes | None:
     except (OSError, ValueError):
         pass
     raise SchemaError(
-        f"the metadata of {path} must be readable, and is not", code="metadata_unreadable"
+        f"the metadata of {path} must be readable, but is not", code="metadata_unreadable"
     )

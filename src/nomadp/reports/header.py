@@ -126,7 +126,7 @@ class Header:
         given = parse_metadata(content)
         if "level" in given:
             raise SchemaError(
-                "these must be reports, got estimates that were decoded already",
+                "the input must be reports, got decoded estimates",
                 code="estimates_not_reports",
             )
         _check_format(given)
@@ -193,7 +193,7 @@ class Header:
         if differs:
             claims = (f"{key}={claimed.get(key)} and not {actual.get(key)}" for key in differs)
             raise DomainError(
-                "reports must be decoded with the mechanism that made them, and their header "
+                "reports must be decoded with the mechanism that made them, but their header "
                 f"says {'; '.join(claims)}",
                 code="reports_of_another_mechanism",
                 differs=tuple(differs),
@@ -263,7 +263,7 @@ def parse_metadata(content: bytes) -> dict[str, Any]:
         metadata = None
     if not isinstance(metadata, dict):
         raise SchemaError(
-            "the metadata of reports must be a readable JSON object, and is not",
+            "the metadata of reports must be a readable JSON object, but is not",
             code="metadata_unreadable",
         )
     return metadata
@@ -271,7 +271,7 @@ def parse_metadata(content: bytes) -> dict[str, Any]:
 
 def _refuse_constant(text: str) -> None:
     """Python's JSON parser accepts NaN and Infinity, which are not JSON."""
-    raise InvalidArgument(f"{text} is no number", code="number_not_finite")
+    raise InvalidArgument(f"{text} is not a number", code="number_not_finite")
 
 
 def _check_format(given: Mapping[str, Any]) -> None:
@@ -297,7 +297,7 @@ def _typed(name: str, value: Any, kind: type) -> Any:
         expected = {str: f"text of up to {TEXT_MAX} characters", int: "a whole number"}
         expected |= {bool: "true or false", dict: "an object"}
         raise SchemaError(
-            f"{name} of a header must be {expected[kind]}, and is not",
+            f"{name} of a header must be {expected[kind]}, but is not",
             code="header_field_wrong_type",
             field=name,
         )
@@ -319,7 +319,7 @@ def _check_values(values: Mapping[str, Any]) -> None:
         # The names are a sender's too: a few, cut short.
         shown = tuple(key[:32] for key in invalid[:3])
         raise SchemaError(
-            f"a header must describe a possible mechanism, but {', '.join(shown)} cannot be",
+            f"a header must describe a possible mechanism, got invalid {', '.join(shown)}",
             code="header_field_out_of_range",
             fields=shown,
         )

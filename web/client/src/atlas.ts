@@ -50,8 +50,8 @@ export class Codebook {
     const distinct = new Set(rows.map(String)).size === size;
     if (!distinct || !Number.isSafeInteger(nearCount) || nearCount < 1 || nearCount > size) {
       throw new DomainError(
-        `the codewords must differ, and nearCount must be from 1 to ${size}, their number, got ` +
-          `nearCount=${nearCount}`,
+        "a codebook must have distinct codewords, and nearCount must be from 1 to their number, " +
+          `got nearCount=${nearCount} of ${size}`,
         { code: "codewords_invalid", nearCount, codewords: size },
       );
     }

@@ -33,27 +33,28 @@ export class LocationSet {
     const count = this.#rows.length;
     if (count < 2 || count > LOCATIONS_MAX) {
       throw new DomainError(
-        `a location set needs from 2 to ${LOCATIONS_MAX} locations, got ${count}`,
+        `a location set must have from 2 to ${LOCATIONS_MAX} locations, got ${count}`,
         { code: count < 2 ? "too_few_locations" : "location_set_too_large", locations: count },
       );
     }
     if (this.#rows.some(({ id }) => typeof id !== "string" || id === "")) {
-      throw new DomainError("location ids must be non-empty strings, and some are not", {
-        code: "invalid_location_ids",
-      });
+      throw new DomainError(
+        "location ids must be non-empty strings, got others; check the ids",
+        { code: "invalid_location_ids" },
+      );
     }
     const hidden = this.#rows.filter(({ id }) => hasForbidden(id)).length;
     if (hidden) {
       throw new DomainError(
         "location ids must not contain control, format or private-use characters, got " +
-          `${hidden} that do among ${count}; rename them`,
+          `${hidden} of ${count} with such characters; rename them`,
         { code: "location_id_characters", ids: hidden },
       );
     }
     const repeated = count - new Set(this.#rows.map(({ id }) => id)).size;
     if (repeated) {
       throw new DomainError(
-        `location ids must be unique, got ${repeated} repeated among ${count}; drop them`,
+        `location ids must be unique, got ${repeated} duplicates among ${count}; remove them`,
         { code: "location_ids_repeated", repeated },
       );
     }
@@ -129,10 +130,10 @@ export class LocationSet {
 
   #checked(index: number): number {
     if (!this.#contains(index)) {
-      throw new OutOfRange(`locations must be indices in [0, ${this.size}); values withheld`, {
-        code: "location_out_of_range",
-        size: this.size,
-      });
+      throw new OutOfRange(
+        `locations must be indices in [0, ${this.size}); the values are not shown`,
+        { code: "location_out_of_range", size: this.size },
+      );
     }
     return index;
   }

@@ -47,8 +47,8 @@ export function systemBytes(count: number): DataView<ArrayBuffer> {
     globalThis.crypto.getRandomValues(block);
   } catch (error) {
     throw new RandomnessUnavailable(
-      "the system's randomness must be available to perturb anything, and it failed; " +
-        "nothing was released",
+      "the system's randomness must be available to perturb anything, got an error from the " +
+        "system; nothing was released",
       { code: "randomness_failed", cause: error },
     );
   }

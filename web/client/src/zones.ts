@@ -16,7 +16,7 @@ export class Zones {
   ) {
     if (of.length !== locations.size) {
       throw new DomainError(
-        `every location must be in one zone, got ${of.length} of ${locations.size}`,
+        `every location must be in one zone, got zones for ${of.length} of ${locations.size}`,
         { code: "not_a_partition", zones: of.length, locations: locations.size },
       );
     }
@@ -40,8 +40,8 @@ export class Zones {
     const hidden = names.filter(hasForbidden).length;
     if (hidden) {
       throw new DomainError(
-        "every zone must have a name without control, format or private-use characters, got " +
-          `${hidden} with them among ${names.length}; rename them`,
+        "zone names must not contain control, format or private-use characters, got " +
+          `${hidden} of ${names.length} with such characters; rename them`,
         { code: "zone_name_characters", names: hidden },
       );
     }

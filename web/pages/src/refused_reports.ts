@@ -23,10 +23,10 @@ const REASONS: Record<string, [string, string]> = {
     "Wrong media type",
     "The client is broken, or is not a NomaDP client.",
   ],
-  overloaded: ["Overloaded", "The queue was full. Devices send the same report duplicates."],
-  unavailable: ["Store unavailable", "Devices send the same report duplicates."],
-  clock_suspect: ["Collector clock in doubt", "Devices send the same report duplicates."],
-  storage_full: ["Disk nearly full", "Devices send the same report duplicates."],
+  overloaded: ["Overloaded", "The queue was full. Devices send the same report again."],
+  unavailable: ["Store unavailable", "Devices send the same report again."],
+  clock_suspect: ["Collector clock in doubt", "Devices send the same report again."],
+  storage_full: ["Disk nearly full", "Devices send the same report again."],
 };
 const ACCEPTED = ["accepted", "accepted_again"];
 

@@ -127,7 +127,7 @@ class PinnedCodebooks:
                 )
         if not self.tables or list(self.lengths) != sorted(set(self.lengths)):
             raise DomainError(
-                "pinned codebooks must be one for each length, shortest first, got "
+                "there must be one pinned codebook for each length, shortest first, got "
                 f"lengths {', '.join(map(str, self.lengths))}",
                 code="codebook_lengths_unordered",
                 lengths=self.lengths,

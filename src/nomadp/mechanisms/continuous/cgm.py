@@ -32,8 +32,8 @@ class CorrelatedGaussian(ContinuousMechanism):
 
     name: ClassVar[str] = "cgm"
     warning: ClassVar[str] = (
-        "its formula guarantees (epsilon, delta) and so fails with probability delta, and its "
-        "Gaussian noise is drawn in floats, for which the guarantee is not proved"
+        "its formula guarantees only (epsilon, delta), not pure epsilon, and its Gaussian "
+        "noise is drawn in floats, for which the guarantee is not proved"
     )
 
     delta: Fraction | float | str = "0.1"

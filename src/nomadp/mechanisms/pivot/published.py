@@ -19,9 +19,10 @@ from nomadp.mechanisms.pivot.tp import PivotSampling, Region
 __all__ = ["PublishedAnchoredPivotSampling", "PublishedPivotSampling", "WithTheTruth"]
 
 _WARNING = (
-    "as published, the true location is always possible even where nothing else is: the exact "
-    "loss of the full transcript is infinite at any epsilon, and that of the final output "
-    'exceeds 3.5 at epsilon 1 ("nomadp audit --variant {name}" measures both)'
+    "as published, the true location can always be reported, even if the reported region "
+    "excludes it: the exact loss of the full transcript is infinite at any epsilon, and that "
+    'of the final output exceeds 3.5 at epsilon 1 ("nomadp audit --variant {name}" measures '
+    "both)"
 )
 
 

@@ -42,7 +42,7 @@ class BipartiteResponse(RankedPoints):
         super().__post_init__()
         if self.near_count is not None and self.near_count > len(self.locations):
             raise DomainError(
-                f"near_count must be from 1 to the {len(self.locations)} locations there are, "
+                f"near_count must be from 1 to {len(self.locations)}, the number of locations, "
                 f"got near_count={self.near_count}",
                 code="parameter_out_of_range",
                 parameter="near_count",

@@ -83,7 +83,7 @@ def mixture_of(levels: Ints) -> Mixture:
     rises = -np.diff(levels[ends], append=0)
     if rises.min() <= 0:
         raise InvalidArgument(
-            "the weights of a law by rank must fall with the rank, and do not",
+            "the weights of a law by rank must fall with the rank, but do not",
             code="weights_rise_with_rank",
         )
     return Mixture(ends + 1, rises)

@@ -16,17 +16,24 @@ export interface Address {
 
 export function parseAddress(text: string): Address {
   if (text.length > URL_CHARACTERS_MAX || !ASCII.test(text)) {
-    throw refused("of at most 1000 plain characters", "address_not_plain_text");
+    throw refused(
+      "be at most 1000 printable ASCII characters, and is not",
+      "address_not_plain_text",
+    );
   }
   let url: URL;
   try {
     url = new URL(text);
   } catch {
-    throw refused("https://HOST/tasks/ID, or its base", "address_malformed");
+    throw refused(
+      "be https://HOST/tasks/ID, or the part before /tasks, and is not",
+      "address_malformed",
+    );
   }
   if (url.username || url.password || /[?#@]/.test(text)) {
     throw refused(
-      "without a user name, password, query or fragment, since it must be the same for everybody",
+      "not contain a user name, password, query or fragment, since it must be the same for " +
+        "everybody",
       "address_not_public",
     );
   }
@@ -34,9 +41,18 @@ export function parseAddress(text: string): Address {
     url.protocol !== "https:" &&
     !(url.protocol === "http:" && LOCAL_HOST.test(url.hostname))
   ) {
-    throw refused("https; http is for a collector on this machine only", "address_not_https");
+    throw refused(
+      "start with https; http is allowed only for a collector on this machine",
+      "address_not_https",
+    );
   }
-  if (!PATH.test(url.pathname)) throw refused("a plain path", "address_path_malformed");
+  if (!PATH.test(url.pathname)) {
+    throw new TaskRefused(
+      "the path of a collector's address must consist of letters, digits and ._~- between " +
+        "slashes, but does not",
+      { code: "address_path_malformed" },
+    );
+  }
   const path = url.pathname.replace(/\/$/, "");
   const [, prefix, id] = /^(.*)\/tasks\/([^/]+)$/.exec(path) ?? [];
   if (isTaskId(id)) return { base: url.origin + prefix!, taskId: id };
@@ -44,7 +60,5 @@ export function parseAddress(text: string): Address {
 }
 
 function refused(requirement: string, code: string): TaskRefused {
-  return new TaskRefused(`the address of a collector must be ${requirement}, and is not`, {
-    code,
-  });
+  return new TaskRefused(`the address of a collector must ${requirement}`, { code });
 }

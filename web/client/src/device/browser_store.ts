@@ -183,8 +183,8 @@ function refused(text: string, needs: string): LedgerRefused {
 function inUse(error: DOMException): LedgerRefused {
   if (error.name !== "TimeoutError") return unwritable(error);
   return new LedgerRefused(
-    `no other tab may be using the ledger, and one did for ${LOCK_WAIT_MS / 1000} s; close it or ` +
-      "try again later",
+    `the ledger must be free for writing, but another tab locked it for ${LOCK_WAIT_MS / 1000} s; ` +
+      "close that tab or try again later",
     { code: "ledger_in_use" },
   );
 }
@@ -192,8 +192,8 @@ function inUse(error: DOMException): LedgerRefused {
 function unwritable(error: unknown): LedgerRefused {
   const name = error instanceof Error ? error.name : "no reason";
   return new LedgerRefused(
-    `the ledger must be readable and writable to report anything, and was not (${name}); ` +
-      "nothing was perturbed",
+    `the ledger must be readable and writable, but is not (${name}); nothing is perturbed or ` +
+      "sent without it",
     { code: "ledger_unusable", reason: name },
   );
 }

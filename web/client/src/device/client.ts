@@ -206,7 +206,7 @@ export class Client {
   #fetched(taskId: string | undefined = this.#last): FetchedBundle {
     const fetched = taskId === undefined ? undefined : this.#entered.get(taskId);
     if (fetched === undefined) {
-      throw new TaskRefused("a task must be joined before reporting to it", {
+      throw new TaskRefused("a task must be joined before a report is made; call join", {
         code: "no_task_joined",
       });
     }
@@ -224,7 +224,7 @@ function currentTime(task: Task, moment: number): number {
     const isOver = time >= task.facts.end;
     const problem = isOver ? "has ended" : "has not started";
     throw new ReportRefused(
-      `a task must be running, and this one ${problem} by this device's clock`,
+      `a task must be running, but this one ${problem} by this device's clock`,
       { code: isOver ? "task_expired" : "task_not_started" },
     );
   }
@@ -248,8 +248,8 @@ function read(
   if (!bundle.mechanism.timed) return { trajectory, hour: undefined };
   if (!("hour" in options)) {
     throw new DomainError(
-      "this task includes the time: `hour` must be given for every trajectory, as the hour of " +
-        "the week, or null if it is unknown; got none",
+      "every trajectory must have an `hour` of the week, or null if it is unknown, because this " +
+        "task asks for the time; got none",
       { code: "hour_missing" },
     );
   }
@@ -263,7 +263,8 @@ async function checkOpen(fetched: FetchedBundle, { now, queue }: ReportOptions):
   const isAtOnce = !queue && (now === true || fetched.bundle.task.facts.sendWithin === 0);
   if (isAtOnce && (await isClosed(fetched))) {
     throw new ReportRefused(
-      "a task must be open, and this one is closed; no budget was used, and nothing was sent",
+      "a task must be open to accept reports, but its collector has closed this one; no budget " +
+        "was used, and nothing was sent",
       { code: "task_closed" },
     );
   }
@@ -283,8 +284,8 @@ function bodyOf(
     const safe = [RandomnessUnavailable, ReportRefused, NotPrivateError];
     if (safe.some((kind) => error instanceof kind)) throw error;
     throw new ReportRefused(
-      "drawing the report failed; the reason is withheld because it may be private; nothing was " +
-        "sent, and the budget stays used",
+      "the report could not be drawn; the reason is withheld because it may be private; nothing " +
+        "was sent, and the budget stays used",
       { code: "report_failed" },
     );
   }

@@ -30,7 +30,7 @@ export async function get(url: string, most: number): Promise<Uint8Array> {
     reply = await request(url, {}, most);
   } catch (error) {
     throw new UploadFailed(
-      `the collector must be reachable to join its task, and is not (${nameOf(error)}); try ` +
+      `the collector must be reachable to join its task, but is not (${nameOf(error)}); try ` +
         "again later",
       { code: "collector_unreachable", reason: nameOf(error) },
     );
@@ -43,7 +43,7 @@ export async function get(url: string, most: number): Promise<Uint8Array> {
   }
   if (!reply.isWhole) {
     throw new TaskRefused(
-      `a file of a task must have at most ${most} bytes, and one has more`,
+      `a file of a task must have at most ${most} bytes, but one is larger`,
       { code: "task_file_too_large", limit: most },
     );
   }

@@ -51,13 +51,13 @@ function oneId(idInUrl: string | null, expected: string | undefined): string {
   const id = expected ?? idInUrl;
   if (!isTaskId(id)) {
     throw new TaskRefused(
-      "the id of the task must be given (43 characters), and is not; pass it or use a URL that " +
+      "the id of the task must be given (43 characters), but is not; pass it or use a URL that " +
         "ends in it, and get it from somebody other than the collector if possible",
       { code: "task_id_missing" },
     );
   }
   if (idInUrl !== null && idInUrl !== id) {
-    throw new TaskRefused("the task in the URL must be the expected one, and is another", {
+    throw new TaskRefused("the task in the URL must be the expected one, but is another", {
       code: "task_id_mismatch",
     });
   }

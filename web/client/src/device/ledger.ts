@@ -141,7 +141,7 @@ export class Ledger {
       const row = state.charges.find((charge) => charge.reportId === reportId);
       if (row?.state !== "charged" || row.body !== null) {
         throw new LedgerRefused(
-          "a charge must have only one report, and this one already has its report",
+          "a charge must have only one report, but this one already has one",
           {
             code: "charge_already_used",
           },
@@ -226,8 +226,8 @@ export class Ledger {
       const now = asFraction(about!.lifetime)!;
       if (cap.compare(now) > 0) {
         throw new LedgerRefused(
-          `the lifetime budget must not exceed ${now}, its present value, got ${cap}; it can ` +
-            "only be lowered",
+          `the lifetime epsilon must be at most ${now}, the value in the ledger, got ${cap}; it ` +
+            "can only be lowered",
           { code: "lifetime_raised", lifetime: String(now) },
         );
       }
@@ -260,7 +260,8 @@ export function asLifetime(value: string | number | Fraction): Fraction {
   const most = new Fraction(EPSILON_LIFETIME_MAX);
   if (cap === null || cap.compare(ZERO) <= 0 || cap.compare(most) > 0) {
     throw new LedgerRefused(
-      `the lifetime budget of a device must be above 0 and at most ${EPSILON_LIFETIME_MAX}`,
+      `the lifetime epsilon of a device must be above 0 and at most ${EPSILON_LIFETIME_MAX}, got ` +
+        String(value).slice(0, 40),
       { code: "lifetime_out_of_range", limit: EPSILON_LIFETIME_MAX },
     );
   }
@@ -276,8 +277,8 @@ function checkBudget({ about, charges }: LedgerState, task: Task, count: number)
   const reports = charges.filter((charge) => charge.task === task.id).length;
   if (reports + count > most) {
     throw new LedgerRefused(
-      `each person may report to this task at most ${times(most)}, and this device has done so ` +
-        `${times(reports)}, including lost reports; ${count} more would be too many`,
+      `a device must report to this task at most ${times(most)}; it has reported ` +
+        `${times(reports)}, including lost reports, and this would add ${count}`,
       { code: "reports_exhausted", limit: most, reports, more: count },
     );
   }
@@ -286,8 +287,8 @@ function checkBudget({ about, charges }: LedgerState, task: Task, count: number)
   const more = epsilon.times(new Fraction(count));
   if (used.plus(more).compare(lifetime) > 0) {
     throw new LedgerRefused(
-      `this device may use at most ε = ${lifetime} in its whole life, and has used ${used}; ` +
-        `a report that uses ${more} more is refused, and the budget never refills`,
+      `a device must use at most epsilon ${lifetime} in its lifetime; it has used ${used}, and ` +
+        `this would use ${more} more; the budget is never renewed`,
       {
         code: "budget_exhausted",
         lifetime: String(lifetime),
@@ -307,7 +308,7 @@ function checked({ about, charges }: LedgerState): { token: string } {
   });
   if (about.format !== FORMAT || !isReportId(about.token) || !isIntact) {
     throw new LedgerRefused(
-      "the ledger must be intact, and is damaged; no report can be made from it",
+      "the ledger must be intact, but is damaged; nothing is reported without it",
       { code: "ledger_damaged" },
     );
   }
@@ -327,8 +328,8 @@ function receipt(row: ChargeRow): Receipt {
 
 function gone(code: string): LedgerRefused {
   return new LedgerRefused(
-    "the ledger of this device must be the one that was created here, and is missing or another; " +
-      "no report is made, because nobody knows how much budget was used",
+    "the ledger of this device must be the one that was created here, but is missing or another; " +
+      "nothing is reported, because the used budget is unknown",
     { code },
   );
 }

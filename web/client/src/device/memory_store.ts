@@ -39,7 +39,7 @@ export class MemoryStore implements LedgerStore {
     });
     const { about, task, added, changed } = change;
     if (added !== undefined && this.#charges.has(added.reportId)) {
-      throw new LedgerRefused("a charge must have a new report id, and this one is used", {
+      throw new LedgerRefused("a charge must have a new report id, but this one is used", {
         code: "charge_repeated",
       });
     }

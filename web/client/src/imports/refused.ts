@@ -1,7 +1,7 @@
 /**
  * Why an export cannot be read: a stable code, and a sentence that never quotes the file.
  *
- * The sentences are those of `nomadp.formats.unreadable`; tests/imports has a file for each. A file
+ * The codes are those of `nomadp.formats.unreadable`; tests/imports has a file for each. A file
  * without points is not refused: on a device, that must not decide whether a report is made.
  */
 
@@ -14,23 +14,23 @@ const REASONS = {
     "is JSON of an unknown kind; use GeoJSON, a Google Timeline, Records.json, a Semantic Location " +
     "History, Overland or OwnTracks",
   "timeline-edits":
-    "has only the edits of a Google Timeline; use the Timeline export of your phone, or " +
+    "contains only the edits of a Google Timeline; use the Timeline export of your phone, or " +
     "Records.json from the same archive",
   "too-large": "has an entry of more than 16 million characters",
   "not-xml": "is cut short or damaged (not valid XML); export it again",
   doctype: "has a document type declaration, which is not allowed",
-  "too-deep": "nests elements more than 100 deep, which is not allowed",
+  "too-deep": "nests elements more than 100 levels deep, which is not allowed",
   "unknown-xml": "is XML of an unknown kind; use GPX or KML",
   "web-page": "is a web page; download the file itself",
   tcx: "is a TCX file; export GPX instead",
   fit: "is a FIT file; export GPX instead",
   "damaged-archive": "is a damaged archive (zip or gzip); download it again",
   "locked-archive":
-    "is an archive with a password or a rare packing method; pack it as a plain zip file",
+    "is an archive with a password or an unsupported compression method; save it as a plain zip file",
   bomb: "unpacks to more than 200 times its size or to over 4 GB",
-  "empty-archive": "is an archive without any file of a known kind",
+  "empty-archive": "is an archive that contains no file of a supported format",
   unknown:
-    "is of an unknown kind; use an export of your journeys, or a table with columns for latitude " +
+    "has an unknown format; use an export of your journeys, or a table with columns for latitude " +
     "and longitude",
 } as const;
 

@@ -59,7 +59,7 @@ export class TaskBundle {
       const code = ValueCode.of(mechanism, task.facts.length ?? 1);
       if (code.characters > UPLOAD_BYTES_MAX - OVERHEAD_BYTES) {
         throw new TaskRefused(
-          `a report must fit into an upload of ${UPLOAD_BYTES_MAX} bytes, and reports of this ` +
+          `a report must fit into an upload of ${UPLOAD_BYTES_MAX} bytes, but reports of this ` +
             "task do not; the task needs larger zones",
           { code: "report_too_large", limit: UPLOAD_BYTES_MAX },
         );
@@ -125,7 +125,7 @@ async function oracleOf(
   if (content === undefined) throw missing("zones");
   const { zones, rule, sha256 } = await parseZones(content, locations);
   if (rule !== task.facts.zones) {
-    throw new TaskRefused("zones must be made by the rule in the task", {
+    throw new TaskRefused("zones must follow the rule in the task, but follow another", {
       code: "zones_rule_mismatch",
     });
   }
@@ -149,7 +149,7 @@ async function oracleOf(
 function checkHash(actual: string, expected: string): void {
   if (actual !== expected) {
     throw new TaskRefused(
-      "the files of a task must have the hashes in the task, and have others; fetch them " +
+      "the files of a task must have the hashes in the task, but have others; fetch them " +
         "again, and do not take part if they still differ",
       { code: "task_file_hash_mismatch" },
     );
@@ -157,7 +157,7 @@ function checkHash(actual: string, expected: string): void {
 }
 
 function missing(name: string): TaskRefused {
-  return new TaskRefused(`a task must have the file ${name}, and does not`, {
+  return new TaskRefused(`a task must have the file ${name}, but does not`, {
     code: "task_file_missing",
     files: [name],
   });

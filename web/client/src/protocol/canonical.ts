@@ -57,7 +57,7 @@ export function parseCanonical(content: Uint8Array, what: string, most: number):
   const value = parseObject(content, what, most);
   if (!sameBytes(canonicalBytes(value), content)) {
     throw new SchemaError(
-      `${what} must be canonical JSON (keys sorted, no spaces), and is written otherwise`,
+      `${what} must be canonical JSON (sorted keys, no spaces), but is not`,
       { code: "json_not_canonical" },
     );
   }
@@ -76,7 +76,7 @@ export function parseObject(content: Uint8Array, what: string, most: number): Js
   const value = new Reader(utf8(content, what, "not_json_object")).document();
   if (typeof value !== "object" || Array.isArray(value)) {
     throw new SchemaError(
-      `${what} must be a JSON object without fractions or repeated names, and is not`,
+      `${what} must be a JSON object with distinct names and without fractions, but is not`,
       { code: "not_json_object" },
     );
   }
@@ -88,7 +88,7 @@ export function utf8(content: Uint8Array, what: string, code: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
   } catch {
-    throw new SchemaError(`${what} must be encoded in UTF-8, and is not`, { code });
+    throw new SchemaError(`${what} must be encoded in UTF-8, but is not`, { code });
   }
 }
 
@@ -189,7 +189,7 @@ class Reader {
 
 function checkedText(text: string): string {
   if (LONE_SURROGATE.test(text)) {
-    throw new SchemaError("names and strings must be valid Unicode, and one is not", {
+    throw new SchemaError("names and strings must be valid Unicode, but one is not", {
       code: "json_text_malformed",
     });
   }
@@ -198,16 +198,19 @@ function checkedText(text: string): string {
 
 function checkDepth(depth: number): void {
   if (depth < 0) {
-    throw new SchemaError(`values must be nested at most ${DEPTH_MAX} deep, and are deeper`, {
-      code: "json_too_deep",
-      limit: DEPTH_MAX,
-    });
+    throw new SchemaError(
+      `values must be nested at most ${DEPTH_MAX} levels deep, but are deeper`,
+      {
+        code: "json_too_deep",
+        limit: DEPTH_MAX,
+      },
+    );
   }
 }
 
 function malformed(): SchemaError {
   return new SchemaError(
-    "the text must be JSON without fractions or repeated names, and is not",
+    "the text must be JSON with distinct names and without fractions, but is not",
     {
       code: "not_json_object",
     },
@@ -216,7 +219,7 @@ function malformed(): SchemaError {
 
 function unsupported(): SchemaError {
   return new SchemaError(
-    `values must be strings, integers up to ${INTEGER_MAX}, booleans, lists or objects, and one ` +
+    `values must be strings, integers up to ${INTEGER_MAX}, booleans, lists or objects, but one ` +
       "is not",
     { code: "json_value_unsupported" },
   );

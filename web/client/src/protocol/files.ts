@@ -92,7 +92,7 @@ export async function parseAtlas(
   const isTyped = texts && isIndex(near);
   if (!isTyped || !isIndex(size) || format !== ATLAS_FORMAT) {
     throw new TaskRefused(
-      `a codebook must have the format ${ATLAS_FORMAT}, and does not; update nomadp`,
+      `a codebook must have the format ${ATLAS_FORMAT}, but does not; update nomadp`,
       {
         code: isTyped ? "codebook_format_unknown" : "codebook_malformed",
         format: ATLAS_FORMAT,
@@ -101,7 +101,7 @@ export async function parseAtlas(
   }
   if (of !== (await locations.sha256())) {
     throw new TaskRefused(
-      "a codebook must be for the locations of its task, and is for others",
+      "a codebook must be for the locations of its task, but is for others",
       {
         code: "task_file_hash_mismatch",
       },
@@ -110,7 +110,7 @@ export async function parseAtlas(
   const codebook = new Codebook(locations, codewords, near);
   const exact = asEpsilon(epsilon as string);
   if (String(exact) !== epsilon) {
-    throw new TaskRefused(`the epsilon of a codebook must be written as ${exact}, and is not`, {
+    throw new TaskRefused(`the epsilon of a codebook must be written as ${exact}, but is not`, {
       code: "codebook_epsilon_not_canonical",
       epsilon: String(exact),
     });
@@ -131,7 +131,7 @@ function checkedCodewords(codewords: Json): number[][] {
   }
   if (!rows.every(fits)) {
     throw new TaskRefused(
-      "codewords must be lists of the same length of indices of locations, and some are not",
+      "codewords must be lists of location indices, all of the same length, but some are not",
       { code: "codebook_malformed", limit: LENGTH_MAX },
     );
   }
@@ -154,7 +154,7 @@ export async function parseZones(
   }
   const hasNames = Array.isArray(names) && names.every((name) => typeof name === "string");
   if (typeof rule !== "string" || !hasNames || !Array.isArray(of) || !of.every(isIndex)) {
-    throw new TaskRefused("zones must have names, and a number for each location", {
+    throw new TaskRefused("zones must have names, and an index for each location", {
       code: "zones_malformed",
     });
   }

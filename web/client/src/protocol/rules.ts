@@ -108,7 +108,7 @@ function checkedMechanism(members: JsonObject): { name: TaskMechanism; params: J
   const law = members["mechanism"];
   if (!isObject(law) || String(Object.keys(law).sort()) !== "name,params,version") {
     throw new TaskRefused(
-      "mechanism must have a name, a version and params, and nothing else",
+      "mechanism must have the members name, version and params, and no others",
       { code: "mechanism_malformed" },
     );
   }
@@ -127,7 +127,7 @@ function checkedMechanism(members: JsonObject): { name: TaskMechanism; params: J
     );
   }
   if ("delete_counts" in members && members["delete_counts"] !== true) {
-    throw new TaskRefused("delete_counts must be true, or left out, and is not", {
+    throw new TaskRefused("delete_counts must be true or absent, but is not", {
       code: "delete_counts_not_true",
     });
   }
@@ -156,7 +156,7 @@ function checkedMechanism(members: JsonObject): { name: TaskMechanism; params: J
 function checkTexts(members: JsonObject, domain: string): void {
   for (const name of [...TEXTS, domain]) {
     if (typeof members[name] !== "string")
-      throw new TaskRefused(`${name} must be text, and is not`, {
+      throw new TaskRefused(`${name} must be a string, but is not`, {
         code: "field_not_text",
         field: name,
       });
@@ -167,20 +167,21 @@ function checkTexts(members: JsonObject, domain: string): void {
   const hidden = hasForbidden(purpose) || hasBlanks(purpose);
   if (characters < 1 || characters > limits.PURPOSE_MAX || hidden || isPadded) {
     throw new TaskRefused(
-      `purpose must be a sentence of up to ${limits.PURPOSE_MAX} printable characters that ` +
-        `neither begins nor ends with a space, got ${characters}`,
+      `purpose must be a sentence of 1 to ${limits.PURPOSE_MAX} characters, without spaces at ` +
+        "either end and without control, format or private-use characters, got " +
+        `${characters} characters`,
       { code: "purpose_malformed", limit: limits.PURPOSE_MAX, size: characters },
     );
   }
   if (
     ![members["locations_sha256"], members[domain]].every((hash) => HASH.test(hash as string))
   ) {
-    throw new TaskRefused("hashes must have 64 hexadecimal digits, and one does not", {
+    throw new TaskRefused("hashes must have 64 hexadecimal digits, but one does not", {
       code: "hash_malformed",
     });
   }
   if (!isReportId(members["salt"])) {
-    throw new TaskRefused("salt must be 22 characters that encode 16 bytes, and is not", {
+    throw new TaskRefused("salt must be 22 characters (16 bytes in base64url), but is not", {
       code: "salt_malformed",
     });
   }
@@ -199,7 +200,7 @@ function checkedParams(
     "zones" in params === isOracle;
   if (!fits) {
     throw new TaskRefused(
-      `params must be strings named ${known.join(" and ") || "nothing"}, and are not`,
+      `params must be strings named ${known.join(" and ") || "nothing"}, but are not`,
       { code: "params_malformed" },
     );
   }
@@ -208,14 +209,17 @@ function checkedParams(
   const isPolygons = zones.startsWith("polygons:");
   if (!RULE.test(zones) || (isPolygons && zones !== `polygons:${domainSha256}`)) {
     throw new TaskRefused(
-      "zones must be grid:N, h3:R, or polygons: and the hash of the zones, and are not",
+      "zones must be grid:N, h3:R, or polygons: and the hash of the zones, but are not",
       { code: "zones_rule_malformed" },
     );
   }
   if (when !== null && !Object.hasOwn(WHEN, when)) {
-    throw new TaskRefused(`when must be ${Object.keys(WHEN).join(" or ")}, or left out`, {
-      code: "when_unknown",
-    });
+    throw new TaskRefused(
+      `when must be ${Object.keys(WHEN).join(" or ")}, or absent, but is not`,
+      {
+        code: "when_unknown",
+      },
+    );
   }
   return { zones, when: when as When | null };
 }
@@ -223,13 +227,14 @@ function checkedParams(
 function checkedBudget(members: JsonObject): Fraction {
   const epsilon = asEpsilon(members["epsilon"] as string);
   if (String(epsilon) !== members["epsilon"]) {
-    throw new TaskRefused(`epsilon must be written as ${epsilon}, and is written otherwise`, {
+    throw new TaskRefused(`epsilon must be written as ${epsilon}, but is not`, {
       code: "epsilon_not_canonical",
     });
   }
   if (epsilon.compare(new Fraction(limits.EPSILON_REPORT_MAX)) > 0) {
     throw new TaskRefused(
-      `epsilon of a report must be above 0 and at most ${limits.EPSILON_REPORT_MAX}, got ${epsilon}`,
+      `the epsilon of a report must be above 0 and at most ${limits.EPSILON_REPORT_MAX}, got ` +
+        String(epsilon),
       { code: "report_epsilon_out_of_range", limit: limits.EPSILON_REPORT_MAX },
     );
   }
@@ -260,16 +265,18 @@ function checkTimes(members: Record<string, Json>): void {
   const duration = end - start;
   if (duration < 1 || duration * unitS > limits.TASK_MAX_S) {
     throw new TaskRefused(
-      `a task must end after it starts, and within two years, got a start of ${start} and an ` +
-        `end of ${end} in units of ${unitS} s`,
+      `a task must end after it starts and last at most two years, got a start of ${start} and ` +
+        `an end of ${end} in units of ${unitS} s`,
       { code: "task_period_invalid", startS: start * unitS, endS: end * unitS },
     );
   }
   const isTooLong = retention * unitS > limits.RETENTION_MAX_S;
   if (isTooLong || duration > retention) {
     throw new TaskRefused(
-      "reports must be kept until the task ends, and for at most five years, got a retention " +
-        `of ${retention} and ${duration} from start to end`,
+      isTooLong
+        ? "retention must be at most five years, but is longer"
+        : `retention must be at least as long as the task, got ${retention} for a task of ` +
+            `${duration}; lengthen retention or end sooner`,
       {
         code: isTooLong ? "retention_too_long" : "retention_shorter_than_task",
         retentionS: retention * unitS,
@@ -278,8 +285,8 @@ function checkTimes(members: Record<string, Json>): void {
   }
   if (delay > (retention - 1) * unitS) {
     throw new TaskRefused(
-      `reports must be sent while they are still kept, got send_within of ${delay} s and a ` +
-        `retention of ${retention} times ${unitS} s`,
+      `send_within must be at least one unit of time shorter than retention, got ${delay} s and ` +
+        `${retention} units of ${unitS} s; lengthen retention by one or send sooner`,
       {
         code: "retention_shorter_than_delay",
         retentionS: retention * unitS,
@@ -292,7 +299,7 @@ function checkTimes(members: Record<string, Json>): void {
 function within(name: string, value: Json, low: number, high: number): number {
   if (!Number.isSafeInteger(value) || (value as number) < low || (value as number) > high) {
     throw new TaskRefused(
-      `${name} must be a whole number from ${low} to ${high}, got ${String(value).slice(0, 40)}`,
+      `${name} must be an integer from ${low} to ${high}, got ${String(value).slice(0, 40)}`,
       { code: "task_field_out_of_range", field: name },
     );
   }

@@ -37,8 +37,8 @@ export class Task {
     const id = await taskId(bytes);
     if (expectedId !== undefined && id !== expectedId) {
       throw new TaskRefused(
-        `the task must have the expected id, ${expectedId.slice(0, 64)}, got ${id}; do not ` +
-          "contribute to a task that differs from the one others were given",
+        `the task must be the expected one, ${expectedId.slice(0, 64)}, got ${id}; do not take ` +
+          "part in a task that differs from the one that others were given",
         { code: "task_id_mismatch", expected: expectedId.slice(0, 64), taskId: id },
       );
     }

@@ -42,11 +42,10 @@ export function bodyOf(reportId: string, time: number, value: string): Uint8Arra
   }
   const body = canonicalBytes({ reports: [{ report_id: reportId, time, value }] });
   if (body.length > UPLOAD_BYTES_MAX) {
-    throw new ReportRefused(`an upload must have at most ${UPLOAD_BYTES_MAX} bytes`, {
-      code: "upload_too_large",
-      limit: UPLOAD_BYTES_MAX,
-      size: body.length,
-    });
+    throw new ReportRefused(
+      `an upload must have at most ${UPLOAD_BYTES_MAX} bytes, got ${body.length}`,
+      { code: "upload_too_large", limit: UPLOAD_BYTES_MAX, size: body.length },
+    );
   }
   return body;
 }

@@ -42,10 +42,13 @@ export class ValueCode {
     if (mechanism instanceof Atlas) {
       return new ValueCode(mechanism, 1, mechanism.channel(length).size, false, null);
     }
-    throw new ReportRefused("only reports of atlas and of frequency oracles can be sent", {
-      code: "reports_not_sendable",
-      mechanism: mechanism.name,
-    });
+    throw new ReportRefused(
+      "reports to send must be of atlas or of a frequency oracle, but are not",
+      {
+        code: "reports_not_sendable",
+        mechanism: mechanism.name,
+      },
+    );
   }
 
   /** The number of characters of every value. */
@@ -125,7 +128,7 @@ function widthOf(size: number): number {
 
 function refused(): ReportRefused {
   return new ReportRefused(
-    "a value must be one that the task's mechanism can release, in canonical form",
+    "a value must be a possible report of the task's mechanism, in canonical form, but is not",
     { code: "report_value_malformed" },
   );
 }

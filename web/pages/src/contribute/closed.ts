@@ -21,7 +21,7 @@ export function closed(fetched: FetchedBundle): HTMLElement[] {
     h(
       "p",
       { class: "lead" },
-      "You cannot contribute any more, because the collector takes no more reports. Opening this " +
+      "You cannot contribute any more, because the collector accepts no more reports. Opening this " +
         "page sent nothing and used none of your privacy budget.",
     ),
     trouble,

@@ -132,7 +132,7 @@ export class Preview implements Step {
         "span",
         {},
         `of ${count(of)} ${kind} ${best === 1 ? "fits this report best" : "fit this report best, all equally well"}. ` +
-          `Each of the others may be true as well. It fits at most ${times} times less well.`,
+          `Each of the others may be the true one, too. They fit at most ${times} times less well.`,
       ),
     );
   }

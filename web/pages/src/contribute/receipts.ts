@@ -29,7 +29,7 @@ export function canBeSentAgain(receipt: Receipt): boolean {
 /** The beginnings of the reasons that the client records, and what they mean. */
 const REASONS: readonly (readonly [string, string])[] = [
   ["report_dropped", "the task was closed"],
-  ["report_replayed", "it came too late, or the collector has one with its id"],
+  ["report_replayed", "it came too late, or the collector already has a report with its id"],
   ["task_expired", "the task has ended"],
   ["report_too_early", "by the collector's clock, its day has not come yet"],
   ["task_not_started", "by the collector's clock, the task has not started"],

@@ -233,8 +233,8 @@ export class Sending implements Step {
 }
 
 const FORGETFUL =
-  "I understand that this browser may lose its record of the budget I have used. It may do so when " +
-  "storage runs low. A private window always does when it closes. Then it no longer counts your earlier reports.";
+  "I understand that this browser may lose its record of the budget I have used, for example when " +
+  "storage runs low. A private window always loses it when it closes. My earlier reports are then no longer counted.";
 
 /** The error if the task is not running by this device's clock; otherwise undefined. */
 export function timeRefusal({
