@@ -174,7 +174,7 @@ def test_a_quick_run_asks_atlas_too(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     found = json.loads((tmp_path / "city-4.json").read_text())
     flat = found["floors"]["3000"]["flat"][0]["trips"]
     assert found["atlas"]["3000"].keys() == {"atlas counted", "atlas estimated"}
-    assert found["book"]["3000"]["atlas large"][0]["trips"] < flat
+    assert found["codebook"]["3000"]["atlas large"][0]["trips"] < flat
 
 
 def made_up(folder: Path) -> None:

@@ -25,7 +25,7 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
     """A reader who has the files that the pages name."""
     with Walk(tmp_path_factory.mktemp("pages")) as walk:
         make_files(walk.folder)
-        for name in ("my-journeys.gpx", "monday.gpx"):
+        for name in ("my-trips.gpx", "monday.gpx"):
             shutil.copyfile(walk.folder / "walk.gpx", walk.folder / name)
         yield walk
 
