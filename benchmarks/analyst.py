@@ -47,12 +47,12 @@ def write_reports(path: Path, mechanism: Any, count: int, lengths: list[int]) ->
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from nomadp.formats.trajectory_batches import ids_of
+    from nomadp.formats.trajectory_batches import id_column
     from nomadp.laws import probabilities
     from nomadp.reports import Header
     from nomadp.walks import public_walks
 
-    rng, ids, writer = np.random.default_rng(SEED), ids_of(mechanism.locations), None
+    rng, ids, writer = np.random.default_rng(SEED), id_column(mechanism.locations), None
     metadata = {b"nomadp": Header.of(mechanism, None).to_json()}
     distributions = {}
     for length in lengths:

@@ -30,7 +30,7 @@ from nomadp.engine.batches import perturb_batch
 from nomadp.engine.spark import session
 from nomadp.engine.spark_tasks import ROWS
 from nomadp.mechanisms import Mechanism, make_mechanism
-from nomadp.mechanisms.paths import FEW, path_of
+from nomadp.mechanisms.dispatch import FEW, path_of
 from nomadp.randomness import KeyedRandom, new_key
 from nomadp.reports.batches import batch_of
 

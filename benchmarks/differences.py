@@ -16,7 +16,7 @@ import numpy as np
 
 from nomadp.analysis.metrics import constant_answer, scores
 from nomadp.audit import AuditRequest, run_audit
-from nomadp.audit.run import number
+from nomadp.audit.loss import json_loss as shown
 from nomadp.datasets.city import synthetic_city
 from nomadp.engine.local import perturb_set
 from nomadp.formats.location_files import read_locations
@@ -68,15 +68,15 @@ def audited() -> dict[str, str]:
         for name in ("exp", "tp", "atp")
     }
     return {
-        "union-transcript": str(number(published.transcript_loss)),
-        "union-final": str(number(published.final_loss)),
-        "strict-transcript": str(number(max(row.transcript_loss for row in strict))),
-        "strict-final": str(number(max(row.final_loss for row in strict if row.length > 1))),
-        "strict-ratio": ", ".join(f"{n.upper()} {number(loss)}" for n, loss in worst.items()),
-        "centred-transcript": str(number(caught["centred-sectors"].transcript_loss)),
-        "centred-final": str(number(caught["centred-sectors"].final_loss)),
-        "skipped-transcript": str(number(caught["skipped-direction"].transcript_loss)),
-        "private-row": str(number(caught["sensitivity-from-the-private-row"].transcript_loss)),
+        "union-transcript": str(shown(published.transcript_loss)),
+        "union-final": str(shown(published.final_loss)),
+        "strict-transcript": str(shown(max(row.transcript_loss for row in strict))),
+        "strict-final": str(shown(max(row.final_loss for row in strict if row.length > 1))),
+        "strict-ratio": ", ".join(f"{n.upper()} {shown(loss)}" for n, loss in worst.items()),
+        "centred-transcript": str(shown(caught["centred-sectors"].transcript_loss)),
+        "centred-final": str(shown(caught["centred-sectors"].final_loss)),
+        "skipped-transcript": str(shown(caught["skipped-direction"].transcript_loss)),
+        "private-row": str(shown(caught["sensitivity-from-the-private-row"].transcript_loss)),
     }
 
 

@@ -21,8 +21,8 @@ from speed_bound import CountedStream, Tally, TimedWords, aes_gb_s, both_clocks,
 from nomadp.engine.local import perturb_set
 from nomadp.formats.location_files import read_locations, write_locations
 from nomadp.mechanisms import Mechanism, make_mechanism, perturb_one
+from nomadp.mechanisms.dispatch import REFERENCE, fastest, path_of, perturb_many
 from nomadp.mechanisms.fast.limits import TABLE_LIMIT
-from nomadp.mechanisms.paths import REFERENCE, fastest, path_of, perturb_many
 from nomadp.randomness import SeededRandom
 from nomadp.trajectory import TrajectorySet
 

@@ -19,7 +19,7 @@ import protocol_answers
 from nomadp import LocationSet, TrajectorySet, laws, make_mechanism
 from nomadp.drawing import Drawing, draw
 from nomadp.errors import NomadpError
-from nomadp.mechanisms.paths import fastest, perturb_many
+from nomadp.mechanisms.dispatch import fastest, perturb_many
 from nomadp.randomness import KeyedRandom, SeededRandom
 
 __all__ = ["FOLDER", "NomadpError", "answer", "load", "same", "world_of"]

@@ -3,15 +3,15 @@
 from nomadp import budget, geometry, locations, randomness, walks
 from nomadp.laws import channel, incidence, labels, response, square_wave
 from nomadp.laws import oracles as label_laws
-from nomadp.mechanisms import MECHANISMS, paths
+from nomadp.mechanisms import MECHANISMS, dispatch
 from nomadp.mechanisms.atlas import PinnedCodebooks, lloyd, long
 from nomadp.mechanisms.atlas.codebook import CodebookTable
 from nomadp.mechanisms.fast import limits as tables
-from nomadp.mechanisms.fast import rows
+from nomadp.mechanisms.fast import word_rows
 from nomadp.mechanisms.ngram import mechanism as ngram
 from nomadp.mechanisms.oracles import base as questions
+from nomadp.mechanisms.oracles import batch as asked_many
 from nomadp.mechanisms.oracles import kinds
-from nomadp.mechanisms.oracles import many as asked_many
 from nomadp.mechanisms.pivot import atp as anchor
 from nomadp.mechanisms.pivot import calibration, granularity, merge
 from nomadp.mechanisms.pivot import tp as pivot
@@ -27,6 +27,7 @@ __all__ = [
     "budget",
     "calibration",
     "channel",
+    "dispatch",
     "geometry",
     "granularity",
     "incidence",
@@ -38,13 +39,12 @@ __all__ = [
     "long",
     "merge",
     "ngram",
-    "paths",
     "pivot",
     "questions",
     "randomness",
     "response",
-    "rows",
     "square_wave",
     "tables",
     "walks",
+    "word_rows",
 ]

@@ -2,8 +2,8 @@
 
 import pytest
 
+from nomadp.mechanisms.dispatch import NUMBA, REFERENCE, fastest, perturb_many
 from nomadp.mechanisms.fast.compiling import has_numba
-from nomadp.mechanisms.paths import NUMBA, REFERENCE, fastest, perturb_many
 
 needs_numba = pytest.mark.skipif(not has_numba(), reason="without numba the reference draws")
 

@@ -11,7 +11,7 @@ import numpy as np
 from nomadp.errors import NomadpError, ReportRefused
 from nomadp.protocol import Task, TaskBundle, resample
 from nomadp.protocol.canonical import canonical_bytes, parse_canonical, parse_object
-from nomadp.protocol.files import parse_atlas, parse_locations, parse_zones
+from nomadp.protocol.public_files import parse_atlas, parse_locations, parse_zones
 from nomadp.protocol.upload import SentReport, is_report_id, report_id, upload_bytes
 
 CODES = {

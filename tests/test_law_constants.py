@@ -85,8 +85,8 @@ READ_BY_A_LAW = [
 READ_BY_NO_LAW = [
     ("tables", "TABLE_LIMIT"),
     ("tables", "ROWS_MOST"),
-    ("rows", "_WORDS_MAX"),
-    ("paths", "FEW"),
+    ("word_rows", "_WORDS_MAX"),
+    ("dispatch", "FEW"),
     ("locations", "CACHED_ROWS_MAX"),
     ("locations", "MEDOID_EXACT_MAX"),
     ("asked_many", "_NUMBERS_AT_ONCE"),

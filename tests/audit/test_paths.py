@@ -30,10 +30,10 @@ from nomadp.audit.sampler import ALPHA
 from nomadp.extras import EXTRAS
 from nomadp.mechanisms import MECHANISMS, make_mechanism
 from nomadp.mechanisms.base import Reported
+from nomadp.mechanisms.dispatch import FAST, NUMBA, REFERENCE, fastest, perturb_many
 from nomadp.mechanisms.fast import limits as limits_of_memory
 from nomadp.mechanisms.fast.compiling import has_numba
 from nomadp.mechanisms.fast.limits import has_tables, tables_up_to
-from nomadp.mechanisms.paths import FAST, NUMBA, REFERENCE, fastest, perturb_many
 from nomadp.mechanisms.points.exp import IndependentPoints
 
 FAST_NAMES = sorted(kind.name for kind in FAST)
@@ -362,7 +362,7 @@ from nomadp.randomness import SystemRandom
 locations = synthetic_city(seed=1, places=30, trips=1).locations
 for name in MECHANISMS:
     perturb_one(make_mechanism(name, locations, 2), np.arange(3), SystemRandom().stream(0))
-fast = ("_many", ".many", ".kernel", ".large", ".fast.")
+fast = ("_batch", ".batch", ".kernel", ".large", ".fast.")
 print([m for m in sys.modules if m.split(".")[0] == "numba" or (
     m.startswith("nomadp.mechanisms") and any(part in m for part in fast))])
 """

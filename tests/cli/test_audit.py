@@ -12,7 +12,7 @@ import nomadp.audit
 from nomadp.audit import AuditReport, AuditRequest, run_audit
 from nomadp.mechanisms import MECHANISMS
 from nomadp.mechanisms.base import Reported
-from nomadp.mechanisms.points import exp_many
+from nomadp.mechanisms.points import exp_batch
 from tests.cli.conftest import Run, as_json, assert_refused
 
 SMALL = ("audit", "--mechanism", "exp", "--epsilon", "1", "--length", "1", "2")
@@ -111,7 +111,7 @@ def test_a_fast_path_that_releases_the_truth_is_exit_code_1(
     def truth(mechanism: Any, trajectories: Any, words: Any) -> Reported:
         return Reported(trajectories.locations.copy(), None)
 
-    monkeypatch.setattr(exp_many, "draw_many", truth)
+    monkeypatch.setattr(exp_batch, "draw_many", truth)
     result = run(*SMALL, "--json")
     assert result.exit_code == 1
     content = json.loads(result.stdout)

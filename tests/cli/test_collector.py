@@ -14,7 +14,7 @@ from nomadp.cli import main
 from nomadp.collector.connections import open_store
 from nomadp.collector.tokens import first_tokens
 from nomadp.protocol.folder import write_task_folder
-from nomadp.reports.files import read_reports
+from nomadp.reports.report_files import read_reports
 
 
 def run(*arguments: object) -> Any:

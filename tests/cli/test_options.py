@@ -10,7 +10,7 @@ from worlds import scattered
 
 from nomadp.cli import main
 from nomadp.cli.exit_codes import BadUsage
-from nomadp.cli.files import reading_of
+from nomadp.cli.file_options import reading_of
 from nomadp.cli.options import (
     DEFAULT_MECHANISM,
     PARAMETERS,

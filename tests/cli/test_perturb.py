@@ -246,9 +246,9 @@ def test_seeded_reports_are_the_same_in_every_process_and_on_any_number_of_cores
 def test_many_trajectories_without_numba_hear_what_would_be_faster(
     perturb: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nomadp.mechanisms.paths.has_numba", lambda: False)
+    monkeypatch.setattr("nomadp.mechanisms.dispatch.has_numba", lambda: False)
     assert "nomadp[fast]" not in perturb("--mechanism", "tp", "--single-points").stderr
-    monkeypatch.setattr("nomadp.mechanisms.paths.FEW", 1)
+    monkeypatch.setattr("nomadp.mechanisms.dispatch.FEW", 1)
     assert "nomadp[fast]" in perturb("--mechanism", "tp", "--single-points").stderr
 
 

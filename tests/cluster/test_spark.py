@@ -33,7 +33,7 @@ from nomadp.errors import DomainError, NomadpError, SchemaError, WrongType
 from nomadp.formats.location_files import write_locations
 from nomadp.inference import decode, fit_prior, fit_prior_to_groups, groups_of
 from nomadp.mechanisms import make_mechanism
-from nomadp.mechanisms.paths import path_of
+from nomadp.mechanisms.dispatch import path_of
 from nomadp.randomness import KeyedRandom, SystemRandom, new_key
 from nomadp.reports import read_reports
 from nomadp.reports.batches import batch_of, raw_reports_of

@@ -14,7 +14,7 @@ from nomadp.collector.export import export_reports
 from nomadp.collector.loaded_task import add_task
 from nomadp.collector.store import Store
 from nomadp.protocol.folder import write_task_folder
-from nomadp.reports.files import HEADER_NAME
+from nomadp.reports.report_files import HEADER_NAME
 
 REPORTS = 5
 

@@ -21,8 +21,8 @@ from nomadp.protocol.bundle import TaskBundle
 from nomadp.protocol.canonical import base64url
 from nomadp.protocol.create import create_task
 from nomadp.protocol.fetch import with_fetched_outlines
-from nomadp.protocol.files import locations_bytes, zones_bytes
 from nomadp.protocol.outlines import outlines_bytes, with_outlines
+from nomadp.protocol.public_files import locations_bytes, zones_bytes
 from nomadp.zones import polygon_zones
 
 

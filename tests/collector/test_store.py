@@ -38,7 +38,7 @@ from nomadp.collector.writer import COMMIT_REPORTS
 from nomadp.inference.decode import decode
 from nomadp.protocol.bundle import TaskBundle
 from nomadp.reports.counts import Counts
-from nomadp.reports.files import read_reports
+from nomadp.reports.report_files import read_reports
 
 DAY_S = 86_400
 

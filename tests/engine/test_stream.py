@@ -27,7 +27,7 @@ from nomadp.errors import InvalidArgument, NotPrivateError, OutputError, SchemaE
 from nomadp.formats import atomic, nested_files
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import EXPERIMENTAL, MECHANISMS, PUBLISHED, Mechanism, make_mechanism
-from nomadp.mechanisms.paths import path_of
+from nomadp.mechanisms.dispatch import path_of
 from nomadp.randomness import KeyedRandom, RandomSource, SeededRandom
 from nomadp.reports import Header, read_reports
 from nomadp.reports.table import report_ids

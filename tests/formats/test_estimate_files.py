@@ -7,7 +7,7 @@ import pytest
 
 from nomadp.formats.location_files import write_estimates
 from nomadp.locations import LocationSet
-from nomadp.reports.files import read_raw_reports
+from nomadp.reports.report_files import read_raw_reports
 from nomadp.sequences import Sequences
 
 WORLD = LocationSet.from_columns(["a", "b,c"], [1.5, 2], [4, 5])

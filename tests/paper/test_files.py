@@ -7,7 +7,7 @@ import pytest
 import nomadp
 from nomadp.paper.cells import DECODED, Cell, Setting
 from nomadp.paper.datasets import SetKey
-from nomadp.paper.files import as_csv, as_json
+from nomadp.paper.result_files import as_csv, as_json
 from nomadp.paper.results import Results
 from nomadp.paper.specs import EXPERIMENTS
 

@@ -14,7 +14,7 @@ from nomadp.errors import DomainError, NomadpError, TaskRefused
 from nomadp.locations import LocationSet
 from nomadp.protocol import Task, TaskBundle
 from nomadp.protocol.ceilings import LOCATIONS_MAX
-from nomadp.protocol.files import (
+from nomadp.protocol.public_files import (
     FILE_BYTES_MAX,
     atlas_bytes,
     locations_bytes,

@@ -11,8 +11,8 @@ from nomadp.budget import exp_lower, exp_upper
 from nomadp.locations import LocationSet
 from nomadp.protocol import Task, TaskBundle
 from nomadp.protocol.create import create_task
-from nomadp.protocol.files import parse_atlas
 from nomadp.protocol.guarantee import BEYOND_CALENDAR, Guarantee
+from nomadp.protocol.public_files import parse_atlas
 from nomadp.protocol.registry import Curator, registry_record, registry_yaml
 from nomadp.protocol.verify import Verified
 from nomadp.zones import Zones

@@ -16,7 +16,7 @@ from nomadp.collector import limits
 from nomadp.mechanisms import kind_of
 from nomadp.protocol import ceilings
 from nomadp.protocol.canonical import INTEGER_MAX
-from nomadp.protocol.files import FILE_BYTES_MAX
+from nomadp.protocol.public_files import FILE_BYTES_MAX
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "protocol.md").read_text(encoding="utf-8")

@@ -15,8 +15,8 @@ from nomadp.randomness import SeededRandom
 from nomadp.reports import Counts, counting, read_reports, write_simulated
 from nomadp.reports.counting import count_files
 from nomadp.reports.counts import drop_impossible
-from nomadp.reports.files import HEADER_NAME
-from nomadp.reports.rows import SAME_ID
+from nomadp.reports.raw_reports import SAME_ID
+from nomadp.reports.report_files import HEADER_NAME
 from nomadp.trajectory import TrajectorySet
 
 LOCATIONS = scattered(30)

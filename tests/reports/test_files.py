@@ -13,8 +13,8 @@ import nomadp
 from nomadp.errors import DomainError, NotPrivateError, OutputError, SchemaError
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import make_mechanism
-from nomadp.reports import files, read_reports, write_reports, write_simulated
-from nomadp.reports.files import read_raw_reports
+from nomadp.reports import read_reports, report_files, write_reports, write_simulated
+from nomadp.reports.report_files import read_raw_reports
 from nomadp.trajectory import TrajectorySet
 
 WORLD = LocationSet.from_columns(["a", "b,c", "Z\u00fcrich"], [1, 2, 3], [4, 5, 6])
@@ -261,7 +261,7 @@ def test_a_failure_while_writing_leaves_the_folder_as_it_was(tmp_path, suffix, m
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("nomadp.formats.files.write_table", half)
-    monkeypatch.setattr(files, "_write_parquet", half)
+    monkeypatch.setattr(report_files, "_write_parquet", half)
     with refused(OutputError, "file_unwritable"):
         write_reports(path, made(), overwrite=True)
     assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == before

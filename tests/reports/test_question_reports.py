@@ -18,7 +18,7 @@ from nomadp.inference import decode, fit_prior
 from nomadp.mechanisms import make_mechanism
 from nomadp.randomness import KeyedRandom, SeededRandom, new_key
 from nomadp.reports import Counts, read_reports, write_reports
-from nomadp.reports.files import HEADER_NAME
+from nomadp.reports.report_files import HEADER_NAME
 from nomadp.trajectory import TrajectorySet
 
 WORLD = scattered(120)

@@ -24,7 +24,7 @@ from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.atlas import Atlas
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
-from nomadp.mechanisms.paths import perturb_many
+from nomadp.mechanisms.dispatch import perturb_many
 from nomadp.randomness import SeededRandom
 from nomadp.reports.header import Header
 from nomadp.reports.table import reports_as

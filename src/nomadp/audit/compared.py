@@ -15,8 +15,8 @@ from nomadp.audit.bounds import differing_share
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.base import Mechanism, Reported, report_one
+from nomadp.mechanisms.dispatch import fastest, perturb_many
 from nomadp.mechanisms.fast.limits import TABLE_LIMIT, cut_after, tables_up_to
-from nomadp.mechanisms.paths import fastest, perturb_many
 from nomadp.randomness import RandomSource, SeededRandom
 from nomadp.trajectory import HOURS, TrajectorySet
 

@@ -1,7 +1,7 @@
 """Tests of fast paths against the exact law, and bounds of the loss at full size.
 
 The exact audit covers the reference program. Many trajectories are drawn by a fast path beside
-it (mechanisms/paths.py), which cannot be enumerated. Paths that use random words as the
+it (mechanisms/dispatch.py), which cannot be enumerated. Paths that use random words as the
 reference does are compared with it, report by report (compared.py). For the others, every
 trajectory of each length on a small map is perturbed many times with simulated randomness, and
 the counts of reports are tested against the exact law (bounds.py).
@@ -28,14 +28,14 @@ from nomadp.errors import BudgetError
 from nomadp.extras import EXTRAS
 from nomadp.laws import Channel, Exponential, Ints
 from nomadp.mechanisms.base import Mechanism
-from nomadp.mechanisms.fast.limits import TABLE_LIMIT, tables_up_to
-from nomadp.mechanisms.paths import (
+from nomadp.mechanisms.dispatch import (
     NUMBA,
     REFERENCE,
     fastest,
     is_bit_for_bit,
     perturb_many,
 )
+from nomadp.mechanisms.fast.limits import TABLE_LIMIT, tables_up_to
 from nomadp.randomness import SeededRandom
 from nomadp.trajectory import TrajectorySet
 

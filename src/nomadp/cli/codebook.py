@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nomadp.cli.files import out_option
+from nomadp.cli.file_options import out_option
 from nomadp.cli.options import PATH, ManyNumbers, Whole, file_option, locations_option
 from nomadp.cli.output import Result, json_option, print_table, progress_bar, say
 

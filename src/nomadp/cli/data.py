@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from nomadp.cli.files import out_option
+from nomadp.cli.file_options import out_option
 from nomadp.cli.group import CommandModules
 from nomadp.cli.options import PATH
 from nomadp.cli.output import Result, json_option

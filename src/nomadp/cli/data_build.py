@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from nomadp.cli.exit_codes import BadUsage
-from nomadp.cli.files import out_option
+from nomadp.cli.file_options import out_option
 from nomadp.cli.options import PATH, Whole, file_option, finite
 from nomadp.cli.output import Result, json_option, print_table, progress_bar, say
 

@@ -7,7 +7,7 @@ import click
 
 from nomadp.cli.data_build import print_counts
 from nomadp.cli.exit_codes import BadUsage
-from nomadp.cli.files import out_option, reading_of, reading_options, sources_argument
+from nomadp.cli.file_options import out_option, reading_of, reading_options, sources_argument
 from nomadp.cli.options import Whole, file_option, kilometres
 from nomadp.cli.output import Result, json_option, progress_bar, reading_notes, say
 from nomadp.cli.thinning import thinning_of

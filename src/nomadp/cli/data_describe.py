@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from nomadp.cli.exit_codes import BadUsage
-from nomadp.cli.files import reading_of, reading_options, sources_argument
+from nomadp.cli.file_options import reading_of, reading_options, sources_argument
 from nomadp.cli.options import file_option
 from nomadp.cli.output import Result, json_option, print_table, progress_bar, reading_notes, say
 

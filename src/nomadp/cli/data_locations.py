@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nomadp.cli.exit_codes import BadUsage
-from nomadp.cli.files import out_option
+from nomadp.cli.file_options import out_option
 from nomadp.cli.options import Whole, file_option, kilometres
 from nomadp.cli.output import Result, json_option
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nomadp.cli.exit_codes import BadUsage
-from nomadp.cli.files import out_option
+from nomadp.cli.file_options import out_option
 from nomadp.cli.options import (
     DEFAULT_MECHANISM,
     PATH,
@@ -172,7 +172,7 @@ def _require_some(reports: "AnyReports", possible: "AnyReports") -> "AnyReports"
 def _read(world: "LocationSet", options: dict[str, Any]) -> tuple["AnyReports", "Mechanism"]:
     """The reports and their mechanism, from their file or from options."""
     from nomadp.mechanisms import make_mechanism
-    from nomadp.reports.files import header_of, read_reports
+    from nomadp.reports.report_files import header_of, read_reports
 
     chosen = chosen_options(options, world)
     path, name, epsilon = options["reports"], options["mechanism"], options["epsilon"]

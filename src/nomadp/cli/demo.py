@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nomadp.cli.files import check_writable
+from nomadp.cli.file_options import check_writable
 from nomadp.cli.options import Whole, default_jobs, folder_option, jobs_option
 from nomadp.cli.output import print_json, progress_bar, say
 from nomadp.extras import EXTRAS

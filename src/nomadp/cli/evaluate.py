@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nomadp.cli.files import length_option, read_all, reading_options, sources_argument
+from nomadp.cli.file_options import length_option, read_all, reading_options, sources_argument
 from nomadp.cli.options import PATH, ManyNumbers, kilometres, locations_option
 from nomadp.cli.output import Result, json_option, print_table, say
 
@@ -56,7 +56,7 @@ def _evaluation(options: dict[str, Any]) -> "Evaluation":
     from nomadp.analysis import evaluate, matched_by_tid
     from nomadp.errors import DomainError
     from nomadp.formats.location_files import read_locations
-    from nomadp.reports.files import read_raw_reports
+    from nomadp.reports.report_files import read_raw_reports
 
     world = read_locations(options["locations"])
     true, _ = read_all(options, world)

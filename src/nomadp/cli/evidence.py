@@ -45,7 +45,7 @@ def file_evidence(
     With a task, its mechanism and its minimum batch size apply instead.
     """
     from nomadp.answers import Terms
-    from nomadp.reports.files import is_read_whole
+    from nomadp.reports.report_files import is_read_whole
 
     paths, terms = report_paths(options), Terms()
     if bundle is None:
@@ -144,7 +144,7 @@ def reports_from(
 ) -> "AnyReports":
     """The reports themselves, for one estimate per report."""
     from nomadp.reports.counts import drop_impossible
-    from nomadp.reports.files import read_reports
+    from nomadp.reports.report_files import read_reports
 
     paths = report_paths(options)
     if len(paths) > 1:
@@ -171,7 +171,7 @@ def _mechanism(
 ) -> "Mechanism":
     from nomadp.errors import SchemaError
     from nomadp.mechanisms import make_mechanism
-    from nomadp.reports.files import header_of
+    from nomadp.reports.report_files import header_of
 
     header = header_of(path)
     if header is None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nomadp.cli.exit_codes import BadUsage, Stopped
-from nomadp.cli.files import check_writable
+from nomadp.cli.file_options import check_writable
 from nomadp.cli.options import Whole, default_jobs, file_option, folder_option, jobs_option
 from nomadp.cli.output import Result, json_option, progress_bar, say
 from nomadp.extras import require

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nomadp.cli.exit_codes import BadUsage
-from nomadp.cli.files import (
+from nomadp.cli.file_options import (
     length_option,
     out_option,
     read_all,

@@ -13,10 +13,10 @@ from nomadp.formats.files import is_parquet
 from nomadp.formats.nested_files import NestedFile
 from nomadp.formats.points import People
 from nomadp.mechanisms import Mechanism
-from nomadp.mechanisms.paths import path_of
+from nomadp.mechanisms.dispatch import path_of
 from nomadp.randomness import KeyedRandom, SeededRandom, new_key
-from nomadp.reports.files import HEADER_NAME
 from nomadp.reports.header import Header
+from nomadp.reports.report_files import HEADER_NAME
 
 __all__ = ["perturb_on_cluster", "perturb_stream"]
 

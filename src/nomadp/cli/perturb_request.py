@@ -44,7 +44,7 @@ def check_lengths(
     Also suggests numba, if there are enough trajectories for it to matter.
     """
     from nomadp.errors import DomainError
-    from nomadp.mechanisms.paths import needs_numba
+    from nomadp.mechanisms.dispatch import needs_numba
 
     needs_direction = any(step.name == "direction" for step in mechanism.split(2).steps)
     if single and needs_direction and not options["single_points"]:

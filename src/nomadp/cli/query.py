@@ -13,7 +13,7 @@ from nomadp.cli.evidence import (
     reports_from,
 )
 from nomadp.cli.exit_codes import BadUsage
-from nomadp.cli.files import check_writable, out_option
+from nomadp.cli.file_options import check_writable, out_option
 from nomadp.cli.options import (
     PATH,
     Whole,

@@ -8,7 +8,7 @@ import click
 
 from nomadp.cli.devices import all_settled, budget_content, home_option, receipt_sentence
 from nomadp.cli.exit_codes import BadUsage, Stopped
-from nomadp.cli.files import points_options, reading_of, sources_argument
+from nomadp.cli.file_options import points_options, reading_of, sources_argument
 from nomadp.cli.output import Result, json_option, reading_notes, say
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from nomadp.cli.exit_codes import BadOption
-from nomadp.cli.files import out_option
+from nomadp.cli.file_options import out_option
 from nomadp.cli.options import Whole, file_option, locations_option, parameter_option
 from nomadp.cli.output import Result, json_option
 from nomadp.cli.task import task_content

@@ -9,7 +9,7 @@ from nomadp.protocol import Task, TaskBundle
 from nomadp.protocol.address import Address
 from nomadp.protocol.canonical import parse_object
 from nomadp.protocol.ceilings import REPLY_BYTES_MAX, TASK_BYTES_MAX
-from nomadp.protocol.files import FILE_BYTES_MAX
+from nomadp.protocol.public_files import FILE_BYTES_MAX
 
 __all__ = ["fetched", "fetched_from", "is_address", "is_closed"]
 

@@ -17,8 +17,8 @@ from nomadp.collector.replies import Handle, guarded, json_reply, read_json, tas
 from nomadp.collector.tokens import OPERATOR
 from nomadp.errors import NomadpError
 from nomadp.protocol.bundle import TaskBundle
-from nomadp.protocol.files import FILE_BYTES_MAX
 from nomadp.protocol.outlines import OUTLINES, with_outlines
+from nomadp.protocol.public_files import FILE_BYTES_MAX
 from nomadp.protocol.task import Task
 
 if TYPE_CHECKING:

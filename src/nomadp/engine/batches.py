@@ -15,7 +15,7 @@ from nomadp.formats.nested_files import NestedFile, repeated_tids
 from nomadp.formats.trajectory_batches import BEGIN, trajectories_of
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
-from nomadp.mechanisms.paths import perturb_many
+from nomadp.mechanisms.dispatch import perturb_many
 from nomadp.randomness import RandomSource
 from nomadp.reports.batches import batch_of
 from nomadp.reports.table import report_ids
@@ -32,7 +32,7 @@ def perturb_batch(
     *,
     linked: bool,
 ) -> pa.RecordBatch:
-    """The reports of a batch in order, drawn by this code path (mechanisms/paths.py).
+    """The reports of a batch in order, drawn by this code path (mechanisms/dispatch.py).
 
     ``randomness`` is the keyed source of the whole job; the caller has not bound it to the
     mechanism. A tid must name one trajectory in all batches of the job, and only the caller,

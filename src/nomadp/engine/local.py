@@ -16,7 +16,7 @@ from nomadp.engine.workers import shared_state, worker_pool
 from nomadp.errors import DomainError, InvalidArgument, WrongType
 from nomadp.laws import Ints
 from nomadp.mechanisms import Mechanism
-from nomadp.mechanisms.paths import REFERENCE, path_of, perturb_many
+from nomadp.mechanisms.dispatch import REFERENCE, path_of, perturb_many
 from nomadp.mechanisms.transcripts import report_with_transcript
 from nomadp.randomness import RandomSource, SystemRandom, check_names
 from nomadp.reports.header import Header

@@ -43,10 +43,10 @@ from nomadp.inference.empirical_bayes import Group
 from nomadp.inference.estimate import check_level
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
-from nomadp.mechanisms.paths import path_of
+from nomadp.mechanisms.dispatch import path_of
 from nomadp.randomness import KeyedRandom, RandomSource
 from nomadp.reports.counts import COLUMNS, Counts, check_countable, check_decodable
-from nomadp.reports.rows import VALUES
+from nomadp.reports.raw_reports import VALUES
 
 __all__ = [
     "Frame",

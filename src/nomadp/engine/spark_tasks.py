@@ -33,7 +33,7 @@ from nomadp.randomness import KeyedRandom
 from nomadp.reports.batches import batch_of, is_numbered, raw_reports_of
 from nomadp.reports.counts import Counts, drop_impossible
 from nomadp.reports.header import Header
-from nomadp.reports.rows import VALUES, domain_of
+from nomadp.reports.raw_reports import VALUES, domain_of
 from nomadp.reports.table import AnyReports, reports_as
 from nomadp.sequences import Sequences
 

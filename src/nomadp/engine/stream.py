@@ -26,7 +26,7 @@ from nomadp.engine.workers import shared_state, worker_pool
 from nomadp.errors import InvalidArgument, NotPrivateError
 from nomadp.formats.nested_files import NestedFile
 from nomadp.mechanisms import Mechanism
-from nomadp.mechanisms.paths import REFERENCE, path_of
+from nomadp.mechanisms.dispatch import REFERENCE, path_of
 from nomadp.randomness import KeyedRandom, RandomSource
 from nomadp.reports.header import Header
 

@@ -26,8 +26,8 @@ from nomadp.laws import Channel, Exponential, Ints, Secret
 from nomadp.mechanisms import Mechanism
 from nomadp.mechanisms.fast.compiling import has_numba
 from nomadp.mechanisms.fast.limits import has_tables
-from nomadp.mechanisms.fast.rows import ceiling
 from nomadp.mechanisms.fast.tables import tables_of
+from nomadp.mechanisms.fast.word_rows import ceiling
 from nomadp.mechanisms.pivot.tp import PivotSampling
 from nomadp.mechanisms.transcripts import Transcript
 from nomadp.reports.counts import IMPOSSIBLE

@@ -22,7 +22,7 @@ from nomadp.inference.decode import Decoders
 from nomadp.mechanisms import PUBLISHED, Mechanism, kind_of, make_mechanism
 from nomadp.paper.datasets import Catalogue, SetKey, load
 from nomadp.randomness import SeededRandom
-from nomadp.reports.rows import RawReports, concatenate
+from nomadp.reports.raw_reports import RawReports, concatenate
 from nomadp.reports.table import AnyReports, reports_as
 from nomadp.sequences import Sequences
 

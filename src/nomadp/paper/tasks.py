@@ -13,8 +13,8 @@ from nomadp.formats.atomic import write_file
 from nomadp.paper.cells import Audit, Work
 from nomadp.paper.datasets import Catalogue
 from nomadp.paper.figures import rendered
-from nomadp.paper.files import as_csv, as_json
 from nomadp.paper.report import render
+from nomadp.paper.result_files import as_csv, as_json
 from nomadp.paper.results import Results
 from nomadp.paper.specs import EXPERIMENTS, FULL, QUICK, Experiment, Plan
 from nomadp.paper.store import Progress, Store, complete_all, missing

@@ -10,7 +10,7 @@ from nomadp.mechanisms import Mechanism, make_mechanism
 from nomadp.mechanisms.atlas import PinnedCodebooks
 from nomadp.mechanisms.oracles import FrequencyOracle
 from nomadp.protocol.ceilings import LABELS_MAX, LOCATIONS_MAX
-from nomadp.protocol.files import (
+from nomadp.protocol.public_files import (
     atlas_bytes,
     locations_bytes,
     parse_atlas,

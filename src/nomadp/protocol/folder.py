@@ -7,7 +7,7 @@ from nomadp.formats.atomic import write_atomically
 from nomadp.mechanisms.atlas import PinnedCodebooks
 from nomadp.protocol.bundle import TaskBundle
 from nomadp.protocol.ceilings import TASK_BYTES_MAX
-from nomadp.protocol.files import FILE_BYTES_MAX, parse_atlas
+from nomadp.protocol.public_files import FILE_BYTES_MAX, parse_atlas
 from nomadp.protocol.task import Task
 from nomadp.zones import Zones
 

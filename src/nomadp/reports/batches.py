@@ -17,7 +17,7 @@ from nomadp.formats.trajectory_batches import TRAJECTORY_SCHEMA, as_text, id_col
 from nomadp.laws import Ints
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Mechanism
-from nomadp.reports.rows import (
+from nomadp.reports.raw_reports import (
     NO_NUMBER,
     NOTHING,
     UNKNOWN_PLACE,

@@ -25,9 +25,9 @@ from nomadp.laws import Ints
 from nomadp.mechanisms import Mechanism
 from nomadp.reports.batches import ReportColumns, columns_of
 from nomadp.reports.counts import IMPOSSIBLE, REFUSED, Cell, Counts, check_countable
-from nomadp.reports.files import header_of, parts_of
 from nomadp.reports.point_rows import reports_by_point
-from nomadp.reports.rows import SAME_ID, RawReports, domain_of, nested_column
+from nomadp.reports.raw_reports import SAME_ID, RawReports, domain_of, nested_column
+from nomadp.reports.report_files import header_of, parts_of
 
 __all__ = ["FileCounts", "count_files"]
 

@@ -81,7 +81,7 @@ class Header:
     linked: bool = True
     """Whether ids are the tids of trajectories; otherwise they are random."""
     path: str = ""
-    """The code path that drew them (mechanisms/paths.py), if known."""
+    """The code path that drew them (mechanisms/dispatch.py), if known."""
 
     @classmethod
     def of(

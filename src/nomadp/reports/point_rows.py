@@ -9,7 +9,7 @@ import numpy as np
 from nomadp.formats.arrow_objects import Frame
 from nomadp.formats.columns import Kind, Table, Text
 from nomadp.formats.files import read_table, require_columns
-from nomadp.reports.rows import (
+from nomadp.reports.raw_reports import (
     AMBIGUOUS,
     NO_NUMBER,
     Domain,

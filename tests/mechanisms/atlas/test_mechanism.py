@@ -14,7 +14,7 @@ from nomadp.budget import exp_lower
 from nomadp.errors import DomainError
 from nomadp.laws.subset import nearest_first
 from nomadp.mechanisms import perturb_one
-from nomadp.mechanisms.atlas import Atlas, many
+from nomadp.mechanisms.atlas import Atlas, batch
 from nomadp.mechanisms.atlas.long import control_positions, interpolated
 from nomadp.randomness import SeededRandom
 from nomadp.trajectory import TrajectorySet
@@ -56,7 +56,7 @@ def test_any_number_of_near_journeys_keeps_epsilon():
 
 
 def test_many_at_once_report_bit_for_bit_what_the_program_does(monkeypatch):
-    monkeypatch.setattr(many, "_PAIRS_AT_ONCE", 50)
+    monkeypatch.setattr(batch, "_PAIRS_AT_ONCE", 50)
     locations = scattered(40)
     rng = np.random.default_rng(2)
     some = TrajectorySet.from_lists(
@@ -81,7 +81,7 @@ def test_many_at_once_draw_what_one_draws_at_the_borders_of_every_cell():
 
     some = TrajectorySet.from_lists([[3, 9]] * len(drawn), size=40)
     expected = [k for low in range(len(first)) for k in (low, low + 1)]
-    assert many.draw_many(mechanism, some, Borders(0)).numbers.tolist() == expected
+    assert batch.draw_many(mechanism, some, Borders(0)).numbers.tolist() == expected
 
 
 def test_a_number_counts_only_with_the_journey_that_it_stands_for():

@@ -16,12 +16,12 @@ from nomadp.drawing import draw
 from nomadp.errors import WrongType
 from nomadp.laws import Disc, Exponential, RandomizedResponse, SquareWave, probabilities
 from nomadp.mechanisms import MECHANISMS, PUBLISHED, PivotSampling, make_mechanism
+from nomadp.mechanisms.dispatch import FAST, REFERENCE, fastest, path_of
 from nomadp.mechanisms.fast import arrays, draws
-from nomadp.mechanisms.fast.rows import ceiling, draw_rows
 from nomadp.mechanisms.fast.values import Batch, Drawn
+from nomadp.mechanisms.fast.word_rows import ceiling, draw_rows
 from nomadp.mechanisms.large.nearest import Scratch
-from nomadp.mechanisms.paths import FAST, REFERENCE, fastest, path_of
-from nomadp.mechanisms.pivot.many import sample_copies
+from nomadp.mechanisms.pivot.batch import sample_copies
 from nomadp.mechanisms.pivot.merge import MERGES
 from nomadp.randomness import KeyedRandom, SeededRandom, SystemRandom
 from nomadp.trajectory import TrajectorySet
@@ -116,7 +116,7 @@ def test_a_row_that_runs_out_is_drawn_again_from_its_beginning(name, monkeypatch
     some = TrajectorySet.from_lists([rng.integers(0, 40, n) for n in (1, 2, 3, 9, 30)], size=40)
     mechanism = make_mechanism(name, locations, 2)
     generous = drawn_many(mechanism, some, SeededRandom(4))
-    monkeypatch.setattr("nomadp.mechanisms.pivot.many.draw_rows", partial(draw_rows, width=2))
+    monkeypatch.setattr("nomadp.mechanisms.pivot.batch.draw_rows", partial(draw_rows, width=2))
     assert drawn_many(mechanism, some, SeededRandom(4)).tolist() == generous.tolist()
 
 

@@ -7,8 +7,8 @@ from odd_worlds import ODD_WORLDS, antipodes, city, pole, streets
 from nomadp.laws import NearestLocations
 from nomadp.mechanisms.fast import limits
 from nomadp.mechanisms.large import ball_tree, nearest
-from nomadp.mechanisms.points import ranked_many as ranked
-from nomadp.mechanisms.points.ranked_many import numbered_nearest
+from nomadp.mechanisms.points import ranked_batch as ranked
+from nomadp.mechanisms.points.ranked_batch import numbered_nearest
 
 each_world = pytest.mark.parametrize("make", ODD_WORLDS, ids=lambda make: make.__name__)
 

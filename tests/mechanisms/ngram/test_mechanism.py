@@ -18,7 +18,7 @@ from nomadp.errors import DomainError
 from nomadp.laws import TableExponential
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import Ngram, perturb_one
-from nomadp.mechanisms.ngram.many import _picked
+from nomadp.mechanisms.ngram.batch import _picked
 from nomadp.mechanisms.ngram.mechanism import cheapest_path
 from nomadp.randomness import SeededRandom
 from nomadp.trajectory import TrajectorySet

@@ -15,12 +15,12 @@ from worlds import scattered, triangle
 from nomadp.laws import Disc, Exponential, probabilities
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import make_mechanism
+from nomadp.mechanisms.dispatch import REFERENCE, fastest, perturb_many
 from nomadp.mechanisms.fast import draws, limits
-from nomadp.mechanisms.fast.rows import ceiling, draw_rows
+from nomadp.mechanisms.fast.word_rows import ceiling, draw_rows
 from nomadp.mechanisms.large import ball_tree, cell_sets, farthest, pairs, rejection
-from nomadp.mechanisms.paths import REFERENCE, fastest, perturb_many
+from nomadp.mechanisms.pivot import batch as pivot_many
 from nomadp.mechanisms.pivot import kernel_large as large
-from nomadp.mechanisms.pivot import many as pivot_many
 from nomadp.mechanisms.pivot import radii
 from nomadp.mechanisms.pivot.atp import AnchoredPivotSampling
 from nomadp.randomness import SeededRandom

@@ -13,12 +13,12 @@ from nomadp.budget import MIN_SHARE
 from nomadp.errors import InvalidArgument
 from nomadp.laws import NearestLocations
 from nomadp.mechanisms import make_mechanism
-from nomadp.mechanisms.fast import limits, rows
-from nomadp.mechanisms.fast.rows import draw_rows, point_words
-from nomadp.mechanisms.paths import REFERENCE, fastest
-from nomadp.mechanisms.points import ranked_many
+from nomadp.mechanisms.dispatch import REFERENCE, fastest
+from nomadp.mechanisms.fast import limits, word_rows
+from nomadp.mechanisms.fast.word_rows import draw_rows, point_words
+from nomadp.mechanisms.points import ranked_batch
 from nomadp.mechanisms.points.brr import BipartiteResponse
-from nomadp.mechanisms.points.ranked_many import (
+from nomadp.mechanisms.points.ranked_batch import (
     mixture_of,
     nearest_table,
     numbered_nearest,
@@ -41,7 +41,7 @@ SHARES = [MIN_SHARE, Fraction(1, 10), Fraction(1), Fraction(9), Fraction(19)]
 @pytest.mark.parametrize(("name", "options"), LAWS)
 def test_the_mixture_gives_every_location_the_weight_of_the_law(name, options, share):
     mechanism = make_mechanism(name, scattered(40), 1, **options)
-    mixture, channel = ranked_many._mixture(mechanism, share), mechanism.channel(share)
+    mixture, channel = ranked_batch._mixture(mechanism, share), mechanism.channel(share)
     for place in range(0, 40, 3):
         weight = np.zeros(40, dtype=np.int64)
         for count, rise in zip(*mixture, strict=True):
@@ -53,7 +53,7 @@ def test_the_mixture_gives_every_location_the_weight_of_the_law(name, options, s
 @pytest.mark.parametrize(("name", "options"), LAWS)
 def test_words_become_counts_and_numbers_exactly(name, options, share):
     mechanism = make_mechanism(name, scattered(40), 1, **options)
-    mixture = ranked_many._mixture(mechanism, share)
+    mixture = ranked_batch._mixture(mechanism, share)
     cells = [
         (int(count), number, int(rise))
         for count, rise in zip(*mixture, strict=True)
@@ -80,9 +80,9 @@ def test_refuses_weights_that_rise_with_the_rank():
 
 def test_the_table_is_the_order_of_the_law_and_holds_only_what_was_asked():
     locations = scattered(50, seed=3)
-    ranked_many._ranking.cache_clear()
+    ranked_batch._ranking.cache_clear()
     nearest_table(locations, np.array([4, 9, 4]))
-    _, is_known = ranked_many._ranking(locations)
+    _, is_known = ranked_batch._ranking(locations)
     assert np.flatnonzero(is_known).tolist() == [4, 9]
     for place in (4, 17):
         row = nearest_table(locations, np.array([place]))[place]
@@ -132,7 +132,7 @@ def test_rows_of_words_that_run_out_change_no_report_of_exp(large, monkeypatch):
     def short(run, some, words, means, width):
         return draw_rows(run, some, words, means, 1)
 
-    monkeypatch.setattr("nomadp.mechanisms.points.exp_many.draw_rows", short)
+    monkeypatch.setattr("nomadp.mechanisms.points.exp_batch.draw_rows", short)
     assert drawn_many(mechanism, some, SeededRandom(4)).tolist() == generous
-    monkeypatch.setattr(rows, "_WORDS_MAX", 1)  # and one trajectory at a time
+    monkeypatch.setattr(word_rows, "_WORDS_MAX", 1)  # and one trajectory at a time
     assert drawn_many(mechanism, some, SeededRandom(4)).tolist() == generous

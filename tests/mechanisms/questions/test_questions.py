@@ -16,7 +16,7 @@ from nomadp.errors import DomainError
 from nomadp.laws import ProjectiveResponse, SubsetSelection
 from nomadp.locations import LocationSet
 from nomadp.mechanisms import make_mechanism, perturb_one
-from nomadp.mechanisms.oracles import many
+from nomadp.mechanisms.oracles import batch
 from nomadp.randomness import SeededRandom, WordStream
 from nomadp.trajectory import TrajectorySet
 from nomadp.zones import polygon_zones
@@ -152,7 +152,7 @@ def test_the_fast_path_is_the_same_however_it_is_cut(monkeypatch, name, when):
     lists, hours = [[k, 59 - k] for k in range(60)], 5 * np.arange(60) % 168
     some = TrajectorySet.from_lists(lists, size=60, hours=hours)
     whole = drawn_many(question, some, SeededRandom(1)).tolist()
-    monkeypatch.setattr(many, "_NUMBERS_AT_ONCE", 1)
+    monkeypatch.setattr(batch, "_NUMBERS_AT_ONCE", 1)
     assert drawn_many(question, some, SeededRandom(1)).tolist() == whole
 
 

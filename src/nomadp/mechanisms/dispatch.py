@@ -46,14 +46,14 @@ FEW = 512
 """The reference program draws fewer trajectories sooner than numba is loaded."""
 
 FAST: dict[type[Mechanism], str] = {
-    IndependentPoints: "nomadp.mechanisms.points.exp_many",
-    BipartiteResponse: "nomadp.mechanisms.points.ranked_many",
-    StaircaseResponse: "nomadp.mechanisms.points.ranked_many",
-    PivotSampling: "nomadp.mechanisms.pivot.many",
-    AnchoredPivotSampling: "nomadp.mechanisms.pivot.many",
-    Ngram: "nomadp.mechanisms.ngram.many",
-    Atlas: "nomadp.mechanisms.atlas.many",
-    **dict.fromkeys((Trips, Starts, Ends, Visits), "nomadp.mechanisms.oracles.many"),
+    IndependentPoints: "nomadp.mechanisms.points.exp_batch",
+    BipartiteResponse: "nomadp.mechanisms.points.ranked_batch",
+    StaircaseResponse: "nomadp.mechanisms.points.ranked_batch",
+    PivotSampling: "nomadp.mechanisms.pivot.batch",
+    AnchoredPivotSampling: "nomadp.mechanisms.pivot.batch",
+    Ngram: "nomadp.mechanisms.ngram.batch",
+    Atlas: "nomadp.mechanisms.atlas.batch",
+    **dict.fromkeys((Trips, Starts, Ends, Visits), "nomadp.mechanisms.oracles.batch"),
 }
 """The module whose `draw_many` is the fast path of each mechanism that has one."""
 _BIT_FOR_BIT = (Ngram, Atlas, Trips, Starts, Ends, Visits)

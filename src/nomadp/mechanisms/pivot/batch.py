@@ -10,9 +10,9 @@ from nomadp.laws import Ints, RandomizedResponse, SquareWave
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.base import Reported
 from nomadp.mechanisms.fast.limits import has_tables
-from nomadp.mechanisms.fast.rows import ceiling, draw_rows
 from nomadp.mechanisms.fast.tables import tables_of
 from nomadp.mechanisms.fast.values import Batch, Drawn, Plan
+from nomadp.mechanisms.fast.word_rows import ceiling, draw_rows
 from nomadp.mechanisms.large.ball_tree import sorted_places
 from nomadp.mechanisms.pivot.merge import merge_many
 from nomadp.mechanisms.pivot.radii import radii_km

@@ -13,8 +13,8 @@ from nomadp.geometry import Floats, distance_km, places
 from nomadp.laws import Ints
 from nomadp.mechanisms.base import Reported
 from nomadp.mechanisms.fast.arrays import split, weights
-from nomadp.mechanisms.fast.rows import ceiling, draw_rows
 from nomadp.mechanisms.fast.values import Batch, Drawn
+from nomadp.mechanisms.fast.word_rows import ceiling, draw_rows
 from nomadp.mechanisms.large.ball_tree import sorted_places
 from nomadp.mechanisms.points.exp import IndependentPoints
 from nomadp.randomness import RandomSource

@@ -21,7 +21,7 @@ from nomadp.laws import Ints, NearestLocations
 from nomadp.locations import LocationSet
 from nomadp.mechanisms.base import Reported
 from nomadp.mechanisms.fast.limits import has_tables
-from nomadp.mechanisms.fast.rows import point_words
+from nomadp.mechanisms.fast.word_rows import point_words
 from nomadp.mechanisms.large.ball_tree import sorted_places
 from nomadp.mechanisms.points.ranked import RankedPoints
 from nomadp.randomness import RandomSource

@@ -28,7 +28,7 @@ from nomadp.mechanisms import Mechanism, kind_of
 from nomadp.reports.counts import drop_impossible
 from nomadp.reports.header import BYTES_MAX, Header, check_locations, parse_metadata
 from nomadp.reports.point_rows import OPTIONAL, VALUE, reports_by_point
-from nomadp.reports.rows import (
+from nomadp.reports.raw_reports import (
     VALUES,
     Domain,
     RawReports,
