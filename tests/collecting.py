@@ -57,9 +57,13 @@ def _book(asks: bool) -> Any:
     return zones_of(places, "grid:3") if asks else build_pinned(places, [3], Fraction(4), 24)
 
 
-@cache
 def bundle_of(mechanism: str = "atlas", salt: str = SALT, **fields: Any) -> TaskBundle:
-    """A small task that runs today, with epochs of a day."""
+    """A small task that runs today, with epochs of a day; the same one until midnight."""
+    return _bundle_of(today(), mechanism, salt, **fields)
+
+
+@cache
+def _bundle_of(day: int, mechanism: str, salt: str, **fields: Any) -> TaskBundle:
     asks = mechanism != "atlas"
     book: Any = _book(asks)
     said = {
@@ -71,8 +75,8 @@ def bundle_of(mechanism: str = "atlas", salt: str = SALT, **fields: Any) -> Task
         "length": None if asks else 3,
         "locations_sha256": scattered(40).sha256,
         "domain_sha256": book.sha256,
-        "start": today() - 5,
-        "end": today() + 20,
+        "start": day - 5,
+        "end": day + 20,
         "min_batch_size": 3,
         "retention": 40,
         "salt": salt,

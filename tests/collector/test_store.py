@@ -30,7 +30,7 @@ from nomadp.collector.loaded_task import (
     read_task,
 )
 from nomadp.collector.messages import report_id_bytes
-from nomadp.collector.retention import deletions
+from nomadp.collector.retention import GRACE_S, deletions
 from nomadp.collector.sqlite_store import SqliteStore
 from nomadp.collector.store import Arrivals, Connection, Store, StoreCorrupt, StoreRefused
 from nomadp.collector.tokens import ROLES, TokenRefused, first_tokens, is_token, renew_token
@@ -240,7 +240,7 @@ def test_nothing_that_identifies_a_sender_is_stored_logged_or_exported(
 
 def test_after_its_retention_a_value_is_gone_and_its_id_is_not(store: Store) -> None:
     bundle = bundle_of(start=today() - 2, end=today() + 1, retention=4)
-    now_s = [time.time()]
+    now_s = [float(today() * DAY_S)]  # the first second of a day
     with collector(store, bundle, clock=lambda: now_s[0]) as address:
         old, new = report(bundle, 1, time=today() - 1), report(bundle, 2)
         address.send(bundle, old, new)
@@ -248,7 +248,7 @@ def test_after_its_retention_a_value_is_gone_and_its_id_is_not(store: Store) -> 
         loaded = read_task(connection, bundle.task.id)
         assert loaded is not None
         assert sum(deletions(store, loaded, now_s[0])) == 0
-        now_s[0] += 3 * DAY_S
+        now_s[0] += 3 * DAY_S + GRACE_S
         assert sum(deletions(store, loaded, now_s[0])) == 1
         assert sum(deletions(store, loaded, now_s[0])) == 0
         rows = dict(connection.rows("SELECT id, value FROM report"))
