@@ -59,11 +59,11 @@ def _book(asks: bool) -> Any:
 
 def bundle_of(mechanism: str = "atlas", salt: str = SALT, **fields: Any) -> TaskBundle:
     """A small task that runs today, with epochs of a day; the same one until midnight."""
-    return _bundle_of(today(), mechanism, salt, **fields)
+    return _same_bundle(today(), mechanism, salt, **fields)
 
 
-@cache
-def _bundle_of(day: int, mechanism: str, salt: str, **fields: Any) -> TaskBundle:
+def new_bundle(day: int, mechanism: str, salt: str = SALT, **fields: Any) -> TaskBundle:
+    """The same for fields that cannot be hashed."""
     asks = mechanism != "atlas"
     book: Any = _book(asks)
     said = {
@@ -82,6 +82,9 @@ def _bundle_of(day: int, mechanism: str, salt: str, **fields: Any) -> TaskBundle
         "salt": salt,
     }
     return TaskBundle(Task(**{**said, **fields}), scattered(40), book)
+
+
+_same_bundle = cache(new_bundle)
 
 
 def new_id() -> str:

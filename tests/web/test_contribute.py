@@ -30,7 +30,7 @@ from browsers import (
     until,
     without_numbers,
 )
-from collecting import Process, bundle_of, prepared, today
+from collecting import Process, bundle_of, new_bundle, prepared, today
 from limits import on_this_machine
 from worlds import scattered
 
@@ -77,7 +77,7 @@ def dear() -> TaskBundle:
 
 ATLAS = bundle_of(min_batch_size=1)
 TRIPS = bundle_of("trips", min_batch_size=1)
-WEEKDAYS = bundle_of.__wrapped__("visits", params={"zones": "grid:3", "when": "weekday"})
+WEEKDAYS = new_bundle(today(), "visits", params={"zones": "grid:3", "when": "weekday"})
 OVER = bundle_of(salt="AQEBAQEBAQEBAQEBAQEBAQ", start=today() - 9, end=today() - 1)
 LATER = bundle_of(salt="AQEBAQEBAQEBAQEBAQEBAg", start=today() + 2, end=today() + 9)
 
