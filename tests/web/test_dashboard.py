@@ -83,6 +83,13 @@ def collection(
         yield Collection(process.address, *bundles)
 
 
+LABELS_BEYOND = """[...document.querySelectorAll(".legend svg text")].filter((label) =>
+    label.getBoundingClientRect().right >
+    label.ownerSVGElement.getBoundingClientRect().right + 1
+).map((label) => label.textContent)"""
+"""The labels of the legend that stick out of it; on a phone they would leave the page."""
+
+
 @pytest.mark.parametrize("mode", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
 def test_the_map_shows_what_was_collected(
@@ -96,8 +103,10 @@ def test_the_map_shows_what_was_collected(
         assert 0.1 < part(image, palette["map"]) < 0.9
         assert part(image, palette["certain-4"]) > 0.005
         assert part(image, palette["certain-1"]) > 0.02
+        assert page.evaluate(LABELS_BEYOND) == []
         open_tab(page, "flows")
         image = pixels(page)
+        assert page.evaluate(LABELS_BEYOND) == []
         assert part(image, palette["flow"], near=40) > 0.001
         assert part(image, palette["certain-4"]) < 0.001
         expect(page.locator("#picture figcaption [data-legend=width]")).to_be_visible()

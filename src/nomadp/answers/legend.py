@@ -11,7 +11,7 @@ from nomadp.theme import theme
 __all__ = ["CERTAINTY_LABELS", "legend"]
 
 CERTAINTY_LABELS = {
-    "certain": "interval within one shade",
+    "certain": "CI within one shade",
     "fair": "within two shades",
     "unsure": "wider",
 }

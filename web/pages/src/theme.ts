@@ -16,7 +16,7 @@ export const HATCHED = "hatched";
 
 /** The labels of certainty in the legend, as in legend.py. */
 export const WORDS: Record<string, string> = {
-  certain: "interval within one shade",
+  certain: "CI within one shade",
   fair: "within two shades",
   unsure: "wider",
 };
