@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 import click
 
 from nomadp.cli.file_options import out_option
-from nomadp.cli.options import PATH, ManyNumbers, Whole, file_option, locations_option
+from nomadp.cli.options import (
+    PARAMETERS,
+    PATH,
+    ManyNumbers,
+    Whole,
+    file_option,
+    locations_option,
+)
 from nomadp.cli.output import Result, json_option, print_table, progress_bar, say
 
 if TYPE_CHECKING:
@@ -60,7 +67,7 @@ def codebook() -> None:
 )
 @click.option(
     "--size",
-    type=Whole(1, 1024),
+    type=PARAMETERS["size"].kind,
     metavar="K",
     help="Maximum number of codewords per length (default: chosen by utility).",
 )

@@ -21,7 +21,7 @@ from nomadp.mechanisms.large.pairs import holds, km_between
 __all__ = ["anywhere", "inside"]
 
 _TRIES_MIN, _TRIES_MAX = 4, 512  # proposals before cells are scanned
-_LOCATIONS_PER_TRY = 64  # one try for so many locations of the cells, within these limits
+_LOCATIONS_PER_TRY = 64  # per proposal, within these limits
 _ONE = np.uint64(1)
 
 
