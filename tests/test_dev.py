@@ -1,7 +1,6 @@
 """dev.py runs on a bare Python, and installs only when something changed."""
 
 import ast
-import importlib.util
 import re
 import subprocess
 import sys
@@ -10,18 +9,14 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from scripts import load_script
 
 ROOT = Path(__file__).resolve().parent.parent
 DEV = ROOT / "dev.py"
 
 
 def load_dev() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("dev", DEV)
-    assert spec is not None
-    assert spec.loader is not None
-    dev = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(dev)
-    return dev
+    return load_script(DEV)
 
 
 @pytest.fixture

@@ -1,25 +1,14 @@
 """What contributors read is plain English, and guides can be read by professionals."""
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from scripts import load_script
 
 ROOT = Path(__file__).resolve().parent.parent
-SCRIPT = ROOT / "docs" / "readability.py"
 
 
-def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("readability", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-readability = load()
+readability = load_script(ROOT / "docs" / "readability.py")
 LIMITS = readability.limits()
 
 

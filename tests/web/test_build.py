@@ -1,7 +1,6 @@
 """web/build.py builds only what changed, takes a Node where it finds one, and says if none."""
 
 import ast
-import importlib.util
 import json
 import shutil
 import sys
@@ -9,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from scripts import load_script
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "web" / "build.py"
@@ -24,12 +24,7 @@ PACKAGES = {
 
 
 def load_build() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("web_build", BUILD)
-    assert spec is not None
-    assert spec.loader is not None
-    build = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(build)
-    return build
+    return load_script(BUILD)
 
 
 class FakeNode:
