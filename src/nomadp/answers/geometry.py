@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nomadp.answers.estimate import Estimate
 
 __all__ = [
+    "ALL_TIMES",
     "AREAS",
     "Geometry",
     "area_column",
@@ -31,6 +32,8 @@ __all__ = [
 
 AREAS = ("location_id", "zone", "area", "cell", "tile_id")
 """Possible names of the column of areas; the first one that a table has counts."""
+ALL_TIMES = "any"
+"""In the column ``when``: all times of day combined."""
 WKB_KINDS = {"Point": 1, "LineString": 2, "Polygon": 3, "MultiPolygon": 6}
 
 
@@ -52,7 +55,7 @@ def area_column(columns: Mapping[str, Any]) -> str | None:
 def combined_rows(columns: Mapping[str, Any]) -> Any:
     """The rows of all times of day combined, without those of single times."""
     rows = np.arange(len(next(iter(columns.values()), ())))
-    return rows[np.array(columns["when"]) == "any"] if "when" in columns else rows
+    return rows[np.array(columns["when"]) == ALL_TIMES] if "when" in columns else rows
 
 
 def geometries(table: "Estimate") -> list[Geometry | None]:

@@ -7,6 +7,7 @@ import numpy as np
 from nomadp.answers.areas import LOCATIONS, Areas, resolve_areas
 from nomadp.answers.estimate import Estimate
 from nomadp.answers.facts import LEVEL, Terms, estimate_facts, too_few_reports
+from nomadp.answers.geometry import ALL_TIMES
 from nomadp.answers.poisoning import fit_poisoning, oracle_poisoning
 from nomadp.answers.shapes import shapes_of
 from nomadp.answers.share_columns import ShareColumns, reason_without_intervals
@@ -23,7 +24,6 @@ from nomadp.mechanisms.oracles import FrequencyOracle
 from nomadp.zones import Zones
 
 __all__ = [
-    "ALL_TIMES",
     "timed_oracle_poisoning",
     "density",
     "hotspots",
@@ -32,8 +32,6 @@ __all__ = [
     "combined_and_timed",
 ]
 
-ALL_TIMES = "any"
-"""In the column ``when``: all times of day combined."""
 COLUMNS = (
     "lat",
     "lng",

@@ -258,7 +258,7 @@ def _model(evidence: Evidence, options: dict[str, Any]) -> "Model | None":
 def _top(table: "Estimate") -> list[dict[str, Any]]:
     """The largest shares of all times combined, then the largest of single times of day."""
     from nomadp.answers.columns import python_values
-    from nomadp.answers.place import ALL_TIMES
+    from nomadp.answers.geometry import ALL_TIMES
 
     value = next((name for name in VALUE_COLUMNS if name in table.columns), None)
     if value is None:
